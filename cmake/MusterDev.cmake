@@ -1,0 +1,21 @@
+# What the project's own programs use; nothing here reaches a user of muster::muster.
+find_package(fmt REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
+
+add_library(muster_dev INTERFACE)
+target_compile_options(muster_dev INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual)
+
+# The optional packages that the headers of include/muster/ext/ include.
+add_library(muster_ext INTERFACE)
+target_link_libraries(muster_ext INTERFACE muster::muster fmt::fmt yaml-cpp nlohmann_json::nlohmann_json ZLIB::ZLIB)
+
+# Adds a program built with the project's warnings.
+function(muster_program name)
+    cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} muster_dev)
+    set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+endfunction()
