@@ -7,6 +7,9 @@ find_package(ZLIB REQUIRED)
 add_library(muster_dev INTERFACE)
 target_compile_options(muster_dev INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(muster_dev INTERFACE -Wno-restrict) # g++ 12 warns of "a" + std::string itself (PR 105651)
+endif()
 
 # The optional packages that the headers of include/muster/ext/ include.
 add_library(muster_ext INTERFACE)

@@ -1,0 +1,9 @@
+#pragma once
+
+/// \file
+/// The whole decision library. `ext/`, `workload/` and `account/` are included by themselves.
+
+#include <muster/cluster/cluster.hpp>
+#include <muster/policy.hpp>
+#include <muster/scheduler/scheduler.hpp>
+#include <muster/version.hpp>

@@ -1,0 +1,213 @@
+#pragma once
+
+/// \file
+/// Policy deviceshare: a pod's shares of cards must fit the cards of its node.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <muster/cluster/view.hpp>
+#include <muster/core/ids.hpp>
+#include <muster/core/real.hpp>
+#include <muster/device/filter.hpp>
+#include <muster/device/fit.hpp>
+#include <muster/device/order.hpp>
+#include <muster/device/slices.hpp>
+#include <muster/policy/argument.hpp>
+#include <muster/policy/hooks.hpp>
+
+namespace muster::policy {
+
+/// Fits, ranks and chooses cards shared in mode `Mode`.
+///
+/// Source: volcano, pkg/scheduler/plugins/deviceshare and api/devices/nvidia/vgpu, at ed72c7c8 (spec/device-fitting.md
+///         3.1, 4.1). Differs: a discarded gang gives its cards back, every container of a pod is counted, a card is
+///         known by its whole uuid, and one with a broken registration takes nobody.
+template <class Mode>
+struct deviceshare {
+    bool vgpu = true;                   ///< look at cards at all
+    std::string order{};                ///< "binpack", "spread", or anything else: the last card first
+    std::int64_t weight = 0;            ///< of the node's score; zero: cards don't rank nodes
+    bool node_lock = false;             ///< one pod with cards a node and session
+    std::vector<label_set> exclusive{}; ///< pods that have all labels of one set never share a card with another such
+
+    class state {
+    public:
+        state(deviceshare const& p, session_view view)
+            : order_(device::order_of(p.order)), weight_(p.vgpu ? p.weight : 0), enabled_(p.vgpu),
+              node_lock_(p.node_lock), scratch_(most_cards(view)) {
+            if (!enabled_) return;
+            if (node_lock_) locked_.resize(view.in().nodes.size());
+            prepare_filters(view.in());
+            prepare_exclusive(p, view.in());
+        }
+
+        [[nodiscard]] bool fits(node_view node, shape_view shape) const noexcept {
+            return !asks(node, shape) || (right_mode(node, shape) && try_fit(node, shape, ignore).fits);
+        }
+
+        [[nodiscard]] double score(node_view node, shape_view shape) const noexcept {
+            if (weight_ <= 0 || !asks(node, shape)) return 0;
+            auto const found = try_fit(node, shape, ignore);
+            return std::floor(found.score + 0.5) * static_cast<double>(weight_);
+        }
+
+        [[nodiscard]] bool assign(node_view node, shape_view shape, std::vector<share>& out) {
+            if (!asks(node, shape)) return true;
+            if (node_lock_ && locked_[node.id().index()] != 0) return false;
+            auto const before = out.size();
+            if (!try_fit(node, shape, [&](share const& s) { out.push_back(s); }).fits) {
+                out.resize(before);
+                return false;
+            }
+            if (node_lock_) locked_[node.id().index()] = 1;
+            return true;
+        }
+
+        /// The exclusive sets that the task belongs to.
+        [[nodiscard]] std::uint64_t shape_key(task_view task) const noexcept {
+            return exclusive_.empty() ? 0 : exclusive_[task.id().index()];
+        }
+
+        void explain_fits(node_view node, shape_view shape, reasons& out) const {
+            auto const& want = shape.shape().devices;
+            auto const cards = static_cast<std::int64_t>(node.cards().size());
+            std::int64_t most = 0;
+            for (auto const& request : want.containers) most = std::max(most, request.cards);
+            bool listed = want.filter.use_uuid.empty() && want.filter.avoid_uuid.empty();
+            for (auto const& c : node.cards()) listed = listed || device::accepts_uuid(want.filter, node.text(c.uuid));
+            reason why{.code = reason_code::card_fit, .asked = most, .limit = static_cast<double>(cards)};
+            if (!right_mode(node, shape))
+                why.code = reason_code::card_mode;
+            else if (most > cards)
+                why.code = reason_code::card_count;
+            else if (!listed)
+                why.code = reason_code::card_filter;
+            out.push_back(why);
+        }
+
+    private:
+        static constexpr auto ignore = [](share const&) {};
+
+        [[nodiscard]] static std::size_t most_cards(session_view view) noexcept {
+            std::size_t most = 0;
+            for (auto const n : view.nodes()) most = std::max(most, view.view(n).cards().size());
+            return most;
+        }
+
+        /// Which cards each shape may use at all; the text rules are asked once a type here.
+        void prepare_filters(tables const& t) {
+            for (auto const& s : t.shapes) {
+                filters_.push_back(accepted_.size());
+                groups_.push_back(s.devices.filter.spread_group ? t.symbols.find(*s.devices.filter.spread_group)
+                                                                : symbol{});
+                if (s.devices.empty()) continue;
+                auto& accepts = accepted_.emplace_back(t.cards.size());
+                symbol type{};
+                bool type_fits = false;
+                for (std::size_t c = 0; c != t.cards.size(); ++c) {
+                    if (c == 0 || t.cards[c].type != type) {
+                        type = t.cards[c].type;
+                        type_fits = device::accepts_type(s.devices.filter, t.text(type));
+                    }
+                    accepts[c] = type_fits && device::accepts_uuid(s.devices.filter, t.text(t.cards[c].uuid)) ? 1 : 0;
+                }
+            }
+        }
+
+        void prepare_exclusive(deviceshare const& p, tables const& t) {
+            if (p.exclusive.empty()) return;
+            exclusive_.resize(t.tasks.size());
+            for (std::size_t i = 0; i != t.tasks.size(); ++i)
+                for (std::size_t rule = 0; rule != std::min<std::size_t>(p.exclusive.size(), 64); ++rule) {
+                    auto const& wanted = p.exclusive[rule];
+                    bool const all = std::all_of(wanted.begin(), wanted.end(), [&](auto const& l) {
+                        auto const* const has = find(t.tasks[i].labels, t.symbols.find(l.first));
+                        return has != nullptr && t.text(has->value) == l.second;
+                    });
+                    if (all && !wanted.empty()) exclusive_[i] |= std::uint64_t{1} << rule;
+                }
+        }
+
+        /// A node without cards is somebody else's business: its amounts decide.
+        [[nodiscard]] bool asks(node_view node, shape_view shape) const noexcept {
+            return enabled_ && !shape.shape().devices.empty() && !node.cards().empty();
+        }
+
+        [[nodiscard]] static bool right_mode(node_view node, shape_view shape) noexcept {
+            auto const& asked = shape.shape().devices.filter.mode;
+            auto const mode = node.cards().back().mode;
+            return mode == Mode::mode && (!asked || *asked == (mode == sharing::slices ? "hami-core" : "mig"));
+        }
+
+        template <class Choose>
+        [[nodiscard]] device::fit_result try_fit(node_view node, shape_view shape, Choose choose) const noexcept {
+            auto const which = shape.example().row().shape.index();
+            auto const& accepts = accepted_[filters_[which]];
+            auto const first = node.first_card();
+            auto const group = groups_[which];
+            auto const rules = shape_key(shape.example());
+            auto const usable = [&](std::uint32_t position) {
+                card_id const c{first.index() + position};
+                if (accepts[c.index()] == 0) return false;
+                if (!group && rules == 0) return true;
+                return !shared_with(node, c, group, rules);
+            };
+            return device::fit<Mode>(shape.shape().devices, node.cards(), node.taken(), first, order_, scratch_, usable,
+                                     choose);
+        }
+
+        /// Whether a card holds a pod of the group, or one of the same exclusive set.
+        [[nodiscard]] bool shared_with(node_view node, card_id c, symbol group, std::uint64_t rules) const noexcept {
+            bool shared = false;
+            node.each_task([&](task_view other) {
+                if (other.status() == task_status::releasing) return;
+                bool const same_group = group && other.row().group == group;
+                if (!same_group && (rules & shape_key(other)) == 0) return;
+                for (auto const& s : other.shares())
+                    if (s.card == c && (!same_group || s.memory != mib{0} || s.cores != percent{0})) shared = true;
+            });
+            return shared;
+        }
+
+        device::card_order order_;
+        std::int64_t weight_;
+        bool enabled_;
+        bool node_lock_;
+        mutable device::fit_scratch scratch_;
+        std::vector<std::size_t> filters_;                ///< a cluster shape: position in `accepted_`
+        std::vector<std::vector<std::uint8_t>> accepted_; ///< `[filter][card]`
+        std::vector<symbol> groups_;                      ///< a cluster shape: spread its pods
+        std::vector<std::uint64_t> exclusive_;            ///< a task: bits of its sets
+        std::vector<std::uint8_t> locked_;                ///< a node
+    };
+
+    [[nodiscard]] state open(session_view view) const { return {*this, view}; }
+};
+
+} // namespace muster::policy
+
+namespace muster {
+
+template <class Mode>
+inline constexpr auto arguments<policy::deviceshare<Mode>> = boost::hana::make_tuple(
+    argument<policy::deviceshare<Mode>, bool>{"deviceshare.VGPUEnable", &policy::deviceshare<Mode>::vgpu, false, {}},
+    argument<policy::deviceshare<Mode>, std::string>{
+        "deviceshare.SchedulePolicy", &policy::deviceshare<Mode>::order, {}, {}},
+    argument<policy::deviceshare<Mode>, std::int64_t>{
+        "deviceshare.ScheduleWeight", &policy::deviceshare<Mode>::weight, {}, {}},
+    argument<policy::deviceshare<Mode>, bool>{
+        "deviceshare.NodeLockEnable", &policy::deviceshare<Mode>::node_lock, {}, {}},
+    label_sets_argument<policy::deviceshare<Mode>>{"deviceshare.GPUExclusiveRules",
+                                                   &policy::deviceshare<Mode>::exclusive},
+    inert_argument{"deviceshare.GPUSharingEnable", true}, inert_argument{"deviceshare.GPUNumberEnable", true},
+    inert_argument{"deviceshare.AscendMindClusterVNPUEnable", true},
+    inert_argument{"deviceshare.AscendHAMiVNPUEnable", true},
+    inert_argument{"deviceshare.KnownGeometriesCMName", false},
+    inert_argument{"deviceshare.KnownGeometriesCMNamespace", false});
+
+} // namespace muster

@@ -1,0 +1,39 @@
+#pragma once
+
+/// \file
+/// The units of a card: nobody guesses MiB against bytes, or percent against cards.
+
+#include <compare>
+#include <cstdint>
+
+namespace muster {
+
+namespace detail {
+
+/// A whole number of one unit; sums and comparisons stay inside the unit.
+template <class Tag>
+struct unit {
+    std::int64_t value = 0;
+
+    constexpr unit() noexcept = default;
+    constexpr explicit unit(std::int64_t v) noexcept : value(v) {}
+
+    friend constexpr auto operator<=>(unit, unit) noexcept = default;
+    friend constexpr unit operator+(unit a, unit b) noexcept { return unit{a.value + b.value}; }
+    friend constexpr unit operator-(unit a, unit b) noexcept { return unit{a.value - b.value}; }
+    constexpr unit& operator+=(unit b) noexcept { return *this = *this + b; }
+    constexpr unit& operator-=(unit b) noexcept { return *this = *this - b; }
+};
+
+} // namespace detail
+
+/// Card memory in MiB.
+using mib = detail::unit<struct mib_tag>;
+
+/// Compute of one card, in hundredths of it.
+using percent = detail::unit<struct percent_tag>;
+
+/// The most that a card's memory may be: sums over a cluster's cards then stay far inside 64 bits.
+inline constexpr mib card_memory_limit{std::int64_t{1} << 40};
+
+} // namespace muster

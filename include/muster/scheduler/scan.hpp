@@ -1,0 +1,109 @@
+#pragma once
+
+/// \file
+/// The plain scan: every node is asked, the best is found. An index may answer instead, with the same choice.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <muster/cluster/view.hpp>
+#include <muster/core/ids.hpp>
+#include <muster/policy/tiers.hpp>
+#include <muster/scheduler/record.hpp>
+
+namespace muster {
+
+/// A chosen node, or none.
+struct pick {
+    node_id node;
+    bool now = false; ///< there is room now; else once others have left
+
+    [[nodiscard]] explicit operator bool() const noexcept { return bool(node); }
+};
+
+/// Verdicts and scores of all nodes for one shape at a time.
+///
+/// A node with room now beats one that will have room, whatever they score; then the higher score wins, then the lower
+/// position. A score that is not a number refuses the node.
+/// Source: volcano, pkg/scheduler/actions/allocate/allocate.go and util/scheduler_helper.go, at ed72c7c8
+///         (spec/volcano-core.md 6.2), with all nodes considered and ties to the lowest position.
+class scan {
+public:
+    explicit scan(std::size_t nodes) : alive_(nodes), group_(nodes), sums_(nodes), ranks_(nodes) {}
+
+    /// Sets which nodes are asked; all are alive.
+    void consider(std::span<node_id const> nodes) noexcept {
+        nodes_ = nodes;
+        std::fill_n(alive_.begin(), nodes.size(), std::uint8_t{1});
+    }
+
+    /// Whether each asked node would do; what is cleared before `run` stays refused.
+    [[nodiscard]] std::span<std::uint8_t> alive() noexcept { return std::span{alive_}.first(nodes_.size()); }
+    [[nodiscard]] bool any() const noexcept { return any_; }
+
+    template <class Tiers>
+    [[nodiscard]] pick run(Tiers const& tiers, session_view view, shape_view shape, bool by_amounts) noexcept {
+        if (by_amounts) refuse_by_amounts(view.now(), shape.request());
+        detail::tiers::fits(tiers, view, nodes_, shape, alive());
+        any_ = std::find(alive_.begin(), alive_.begin() + static_cast<std::ptrdiff_t>(nodes_.size()), 1) !=
+               alive_.begin() + static_cast<std::ptrdiff_t>(nodes_.size());
+        if (!any_) return {};
+        if (!by_amounts) return {best(tiers, view, shape, [](node_id) { return true; }), true};
+        auto const room_now = [&](node_id n) { return fits_now(view.now(), shape.request(), n); };
+        if (auto const n = best(tiers, view, shape, room_now)) return {n, true};
+        return {best(tiers, view, shape, [&](node_id n) { return !room_now(n); }), false};
+    }
+
+    /// Appends every candidate of the last run with its score.
+    template <class Tiers>
+    void list(Tiers const& tiers, session_view view, shape_view shape, std::vector<decision::candidate>& out) noexcept {
+        for (bool const now : {true, false}) {
+            (void)best(tiers, view, shape, [&](node_id n) { return fits_now(view.now(), shape.request(), n) == now; });
+            for (std::size_t i = 0; i != size_; ++i) out.push_back({group_[i], now, sums_[i]});
+        }
+    }
+
+private:
+    void refuse_by_amounts(state const& s, amounts const& request) noexcept {
+        for (auto const& [d, amount] : request)
+            for (std::size_t i = 0; i != nodes_.size(); ++i)
+                if (amount > s.future_idle(d, nodes_[i])) alive_[i] = 0;
+    }
+
+    [[nodiscard]] static bool fits_now(state const& s, amounts const& request, node_id n) noexcept {
+        return std::all_of(request.begin(), request.end(),
+                           [&](auto const& e) { return e.amount <= s.idle[e.dimension.index()][n.index()]; });
+    }
+
+    template <class Tiers, class Belongs>
+    [[nodiscard]] node_id best(Tiers const& tiers, session_view view, shape_view shape, Belongs belongs) noexcept {
+        size_ = 0;
+        for (std::size_t i = 0; i != nodes_.size(); ++i)
+            if (alive_[i] != 0 && belongs(nodes_[i])) group_[size_++] = nodes_[i];
+        if (size_ <= 1) return size_ == 0 ? node_id{} : group_[0];
+        detail::tiers::score(tiers, view, std::span{group_}.first(size_), shape, std::span{sums_}.first(size_),
+                             std::span{ranks_}.first(size_));
+        node_id winner;
+        double highest = -std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i != size_; ++i)
+            if (sums_[i] > highest || (!winner && sums_[i] == highest)) {
+                highest = sums_[i];
+                winner = group_[i];
+            }
+        return winner;
+    }
+
+    std::span<node_id const> nodes_;
+    std::vector<std::uint8_t> alive_;
+    std::vector<node_id> group_;
+    std::vector<double> sums_;
+    std::vector<double> ranks_;
+    std::size_t size_ = 0;
+    bool any_ = false;
+};
+
+} // namespace muster

@@ -1,0 +1,365 @@
+#pragma once
+
+/// \file
+/// A session: one cycle's working copy of a cluster, with the moves that actions make on it.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/cluster/cluster.hpp>
+#include <muster/cluster/journal.hpp>
+#include <muster/cluster/view.hpp>
+#include <muster/core/ids.hpp>
+#include <muster/policy/hooks.hpp>
+#include <muster/policy/tiers.hpp>
+#include <muster/scheduler/explain.hpp>
+#include <muster/scheduler/outcome.hpp>
+#include <muster/scheduler/record.hpp>
+#include <muster/scheduler/roster.hpp>
+#include <muster/scheduler/scan.hpp>
+#include <muster/scheduler/status.hpp>
+#include <muster/scheduler/work_list.hpp>
+
+namespace muster {
+
+/// One cycle. The cluster must outlive it and not change meanwhile.
+///
+/// Shape: actions move tasks by `place`, `discard`, `commit`, `dispatch`; every move is a journal entry.
+/// Cost:  opening copies the state's columns and sizes all room; with no record to fill, nothing after it allocates.
+template <class States>
+class session {
+public:
+    template <class Policies>
+    session(cluster const& c, Policies const& policies, bool enqueues, record* sink = nullptr)
+        : roster_(c), state_(c.state()), phases_(roster_.phases(c.tables())), facts_(c.tables().tasks.size()),
+          tables_(&c.tables()), tiers_(policies.open(view())), sink_(sink), enqueues_(enqueues),
+          scan_(roster_.nodes().size()), roles_failed_(c.tables().roles.size()) {
+        intern_shapes();
+        auto const tasks = tables_->tasks.size();
+        journal_.reserve(6 * tasks + 16);
+        bound_.reserve(tasks);
+        std::size_t shares = state_.shares.size();
+        for (auto const& task : tables_->tasks)
+            for (auto const& request : tables_->shape_of(task).devices.containers)
+                shares += 2 * static_cast<std::size_t>(std::clamp<std::int64_t>(request.cards, 0, 64));
+        state_.shares.reserve(shares);
+        cache_.open(*tables_, roster_, state_);
+        work_.open(*tables_, roster_);
+    }
+
+    // A view points into the session.
+    session(session const&) = delete;
+    session& operator=(session const&) = delete;
+
+    [[nodiscard]] session_view view() const noexcept {
+        return {*tables_, state_, roster_.nodes(), roster_.queues(), roster_.jobs(), phases_};
+    }
+    [[nodiscard]] muster::roster const& roster() const noexcept { return roster_; }
+    [[nodiscard]] States const& tiers() const noexcept { return tiers_; }
+    [[nodiscard]] muster::journal const& journal() const noexcept { return journal_; }
+    [[nodiscard]] job_phase phase(job_id job) const noexcept { return phases_[job.index()]; }
+    void set_phase(job_id job, job_phase phase) noexcept { phases_[job.index()] = phase; }
+
+    // Orders, with the ties that no policy decides: the older first, then by name or uid.
+
+    [[nodiscard]] bool before(queue_id a, queue_id b) const noexcept {
+        auto const order = detail::tiers::compare(tiers_, view().view(a), view().view(b));
+        return order != 0 ? order < 0 : roster_.older(*tables_, a, b);
+    }
+    [[nodiscard]] bool before(job_id a, job_id b) const noexcept {
+        auto const order = detail::tiers::compare(tiers_, view().view(a), view().view(b));
+        return order != 0 ? order < 0 : roster_.older(*tables_, a, b);
+    }
+    [[nodiscard]] bool before(task_id a, task_id b) const noexcept {
+        auto const order = detail::tiers::compare(tiers_, view().view(a), view().view(b));
+        return order != 0 ? order < 0 : roster_.older(*tables_, a, b);
+    }
+
+    /// The three orders as one function object.
+    [[nodiscard]] auto order() const noexcept {
+        return [this](auto a, auto b) { return this->before(a, b); };
+    }
+
+    // Questions about jobs and queues.
+
+    /// Whether this scheduler has an action that lets jobs in; else allocate does it.
+    [[nodiscard]] bool enqueues() const noexcept { return enqueues_; }
+
+    [[nodiscard]] bool valid(job_id job) const noexcept { return detail::tiers::job_valid(tiers_, view().view(job)); }
+    [[nodiscard]] bool ready(job_id job) const noexcept { return detail::tiers::job_ready(tiers_, view().view(job)); }
+    [[nodiscard]] bool pipelined(job_id job) const noexcept {
+        return detail::tiers::job_pipelined(tiers_, view().view(job));
+    }
+    [[nodiscard]] bool overused(queue_id queue) const noexcept {
+        return detail::tiers::overused(tiers_, view().view(queue));
+    }
+
+    /// Whether the queue has room for the task; a no is recorded.
+    [[nodiscard]] bool allocatable(job_id job, task_id task) {
+        auto const queue = view().view(job).queue();
+        if (detail::tiers::allocatable(tiers_, queue, view().view(task))) return true;
+        if (sink_ != nullptr) {
+            sink_->refusals.push_back({job, task, {}});
+            detail::tiers::explain_allocatable(tiers_, queue, view().view(task), sink_->refusals.back().why);
+        }
+        return false;
+    }
+
+    /// Lets a job in if no policy objects; a no is recorded.
+    bool enqueue(job_id job) {
+        auto const row = view().view(job);
+        if (row.row().min_resources && !detail::tiers::job_enqueueable(tiers_, row)) {
+            if (sink_ != nullptr) {
+                sink_->refusals.push_back({job, task_id{}, {}});
+                detail::tiers::explain_job_enqueueable(tiers_, row, sink_->refusals.back().why);
+            }
+            return false;
+        }
+        detail::tiers::job_enqueued(tiers_, row);
+        set_phase(job, job_phase::inqueue);
+        return true;
+    }
+
+    // Moves.
+
+    /// Starts a gang: its tasks may share what their roles' failures tell (`use_cache`).
+    void begin(job_id job, bool use_cache) noexcept { cache_.begin(job, use_cache); }
+
+    /// The best node for a task, or nothing; a no is remembered for its role and recorded.
+    [[nodiscard]] pick find(task_id task, bool by_amounts = true) {
+        auto const shape = shape_of(task);
+        auto const nominated = nomination(task);
+        pick best{};
+        if (nominated && by_amounts) {
+            scan_.consider(std::span{&nominated, 1});
+            best = scan_.run(tiers_, view(), shape, by_amounts);
+        }
+        if (!best) {
+            scan_.consider(roster_.nodes());
+            cache_.mask(*tables_, task, scan_.alive());
+            best = scan_.run(tiers_, view(), shape, by_amounts);
+            if (by_amounts)
+                cache_.note(
+                    *tables_, task, scan_.alive(), [&](std::size_t at) { return why(at, shape, true); },
+                    sink_ != nullptr);
+            if (!scan_.any()) fail(task, shape, by_amounts);
+        }
+        if (best && sink_ != nullptr) {
+            sink_->decisions.push_back({task, best.node, best.now, {}});
+            if (sink_->keep_candidates) scan_.list(tiers_, view(), shape, sink_->decisions.back().candidates);
+        }
+        return best;
+    }
+
+    /// Whether the last `find` saw a node that would do, although none was ranked.
+    [[nodiscard]] bool found_any() const noexcept { return scan_.any(); }
+
+    /// Marks a task as not tried, since a task of its role failed; false if none did.
+    bool skip_by_role(task_id task) {
+        auto const& row = tables_->tasks[task.index()];
+        if (tables_->text(row.role_name).empty() || roles_failed_[row.role.index()] == 0) return false;
+        note_failure(task, {task, true, 0});
+        return true;
+    }
+
+    /// Puts a task on a node, now or once others have left; false if its cards can't be had.
+    bool place(task_id task, node_id node, bool now) {
+        placement to{now ? task_status::allocated : task_status::pipelined, node, {}};
+        to.shares.first = static_cast<std::uint32_t>(state_.shares.size());
+        if (!detail::tiers::assign(tiers_, view().view(node), shape_of(task), state_.shares)) return false;
+        to.shares.count = static_cast<std::uint32_t>(state_.shares.size()) - to.shares.first;
+        move(task, to);
+        detail::tiers::allocated(tiers_, view().view(task));
+        return true;
+    }
+
+    /// Takes a task off its node.
+    void unplace(task_id task) {
+        detail::tiers::deallocated(tiers_, view().view(task));
+        move(task, {});
+    }
+
+    /// Undoes all placements since a position of the journal; what was decided is remembered for the words.
+    void discard(std::size_t from) {
+        for (auto i = journal_.position(); i-- != from;) {
+            auto const task = journal_[i].task;
+            facts_[task.index()].tried = true;
+            facts_[task.index()].last = journal_[i].to;
+            unplace(task);
+        }
+    }
+
+    /// Decides all placements since a position of the journal.
+    void commit(std::size_t from) {
+        auto const end = journal_.position();
+        for (auto i = from; i != end; ++i) {
+            auto const task = journal_[i].task;
+            facts_[task.index()].tried = false;
+            if (journal_[i].to.status == task_status::allocated) bind(task);
+        }
+    }
+
+    /// Decides every task of a job that has a node.
+    void dispatch(job_id job) {
+        for (auto const task : roster_.tasks(job))
+            if (state_.tasks[task.index()].status == task_status::allocated) bind(task);
+    }
+
+    /// Whether a gang that failed for one task may go on with the others.
+    ///
+    /// Source: volcano, pkg/scheduler/api/job_info.go, NeedContinueAllocating, at ed72c7c8.
+    [[nodiscard]] bool may_go_on(job_id id) const noexcept {
+        auto const job = view().view(id);
+        auto const& row = job.row();
+        if (std::int64_t{row.min_available} == static_cast<std::int64_t>(row.tasks.size())) return false;
+        auto const failed = [&](role_id r) { return roles_failed_[r.index()] != 0; };
+        if (row.min_available < row.min_of_roles) {
+            std::int64_t left = 0;
+            for (auto const r : row.roles)
+                if (!failed(r)) left += status_set{task_status::pending}.of(job.counts(r));
+            return job.gang().ready + left >= row.min_available;
+        }
+        return std::none_of(row.roles.begin(), row.roles.end(), [&](role_id r) {
+            auto const min = std::int64_t{tables_->roles[r.index()].min};
+            auto const placed =
+                std::int64_t{statuses::ready.of(job.counts(r))} + state_.pending_best_effort_of_role[r.index()];
+            return failed(r) && min != 0 && placed < min;
+        });
+    }
+
+    // One task at a time, for embedders that drive the session themselves.
+
+    /// Places one pending task on its best node. Errors: `wrong_state`, `no_fit`.
+    [[nodiscard]] result<placement> one(task_id task) {
+        if (state_.tasks[task.index()].status != task_status::pending)
+            return muster::fail(errc::wrong_state, task.index());
+        auto const best = find(task);
+        if (!best || !place(task, best.node, best.now)) return muster::fail(errc::no_fit, task.index());
+        return state_.tasks[task.index()];
+    }
+
+    /// Takes back a task that `one` placed. Errors: `wrong_state`.
+    result<void> release(task_id task) {
+        if (!status_set{task_status::allocated, task_status::pipelined}.has(state_.tasks[task.index()].status))
+            return muster::fail(errc::wrong_state, task.index());
+        unplace(task);
+        return {};
+    }
+
+    /// Runs an action.
+    template <class Action>
+    void run(Action const& action) {
+        work_.clear();
+        action.run(*this);
+    }
+
+    /// Heaps for the action that runs.
+    [[nodiscard]] work_list& work() noexcept { return work_; }
+
+    /// Ends the session.
+    [[nodiscard]] outcome close() {
+        outcome out;
+        detail::tiers::close(tiers_, view(), facts_, out.conditions);
+        for (auto const job : roster_.jobs()) phases_[job.index()] = phase_at_close(view().view(job), out.conditions);
+        for (task_id t{0}; t.index() != tables_->tasks.size(); ++t.value)
+            if (tables_->tasks[t.index()].live && state_.tasks[t.index()].status == task_status::pipelined)
+                out.pipelined.push_back(t);
+        out.bound = std::move(bound_);
+        out.jobs.assign(roster_.jobs().begin(), roster_.jobs().end());
+        out.phases = std::move(phases_);
+        out.facts = std::move(facts_);
+        out.state = std::move(state_);
+        if (sink_ != nullptr) out.record = std::move(*sink_);
+        return out;
+    }
+
+private:
+    void move(task_id task, placement const& to) {
+        journal_.append({task, state_.tasks[task.index()], to});
+        state_.move(*tables_, task, to);
+    }
+
+    void bind(task_id task) {
+        auto to = state_.tasks[task.index()];
+        to.status = task_status::binding;
+        move(task, to);
+        bound_.push_back(task);
+    }
+
+    [[nodiscard]] shape_view shape_of(task_id task) const noexcept {
+        return {*tables_, state_, shapes_[task.index()], task};
+    }
+
+    /// The node an eviction made room on, if the task would fit there.
+    [[nodiscard]] node_id nomination(task_id task) const noexcept {
+        auto const name = tables_->tasks[task.index()].nominated;
+        if (!name) return {};
+        for (auto const n : roster_.nodes())
+            if (tables_->nodes[n.index()].name == name) return n;
+        return {};
+    }
+
+    /// Tells apart tasks that look alike to the cluster but not to some policy.
+    void intern_shapes() {
+        std::map<std::vector<std::uint64_t>, shape_id> known;
+        std::vector<std::uint64_t> key;
+        shapes_.resize(tables_->tasks.size());
+        for (auto const job : roster_.jobs())
+            for (auto const task : roster_.tasks(job)) {
+                key.assign(1, tables_->tasks[task.index()].shape.index());
+                detail::tiers::shape_key(tiers_, view().view(task), key);
+                shapes_[task.index()] = known.try_emplace(key, shape_id{known.size()}).first->second;
+            }
+    }
+
+    [[nodiscard]] reasons why(std::size_t at, shape_view shape, bool by_amounts) const {
+        return explain(tiers_, view().view(roster_.nodes()[at]), shape, by_amounts);
+    }
+
+    void fail(task_id task, shape_view shape, bool by_amounts) {
+        failure f{task, false, 0};
+        if (sink_ != nullptr) {
+            auto& all = sink_->explanations;
+            bool const cached = cache_.active(*tables_, task);
+            if (all.empty() || cached || all.back().shape != shape.id() || all.back().position != journal_.position()) {
+                all.push_back({shape.id(), journal_.position(), {}});
+                for (std::size_t i = 0; i != roster_.nodes().size(); ++i)
+                    all.back().nodes.push_back(
+                        {roster_.nodes()[i], cached ? cache_.why(*tables_, task, i) : why(i, shape, by_amounts)});
+            }
+            f.explained = all.size() - 1;
+        }
+        note_failure(task, f);
+    }
+
+    void note_failure(task_id task, failure const& f) {
+        roles_failed_[tables_->tasks[task.index()].role.index()] = 1;
+        if (sink_ == nullptr) return;
+        facts_[task.index()].failure = static_cast<std::uint32_t>(sink_->failures.size());
+        sink_->failures.push_back(f);
+    }
+
+    muster::roster roster_;
+    state state_;
+    std::vector<job_phase> phases_;
+    std::vector<task_facts> facts_;
+    tables const* tables_;
+    States tiers_;
+    record* sink_;
+    bool enqueues_;
+    scan scan_;
+    role_cache cache_;
+    std::vector<std::uint8_t> roles_failed_; ///< a role
+    std::vector<shape_id> shapes_;           ///< a task
+    work_list work_;
+    muster::journal journal_;
+    std::vector<task_id> bound_;
+};
+
+} // namespace muster
