@@ -15,7 +15,3 @@ target_sources(muster INTERFACE
     FILE_SET core TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${muster_headers}
     FILE_SET ext TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${muster_ext_headers})
 target_link_libraries(muster INTERFACE Boost::headers range-v3::range-v3 tl::expected)
-# Only the core is verified here; `ext/` needs its optional packages (cmake/MusterDev.cmake).
-set_target_properties(muster PROPERTIES
-    VERIFY_INTERFACE_HEADER_SETS ON
-    INTERFACE_HEADER_SETS_TO_VERIFY core)

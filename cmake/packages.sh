@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that are missing; sourced by the run scripts. Say which sets: build, check.
+# Installs the Debian 12 packages that are missing; sourced by the run scripts. Say which sets: build, test, bench, check.
 set -euo pipefail
 
 muster_packages() {
@@ -9,7 +9,8 @@ muster_packages() {
         build) want+=(g++ cmake ninja-build libboost-dev librange-v3-dev libexpected-dev libfmt-dev libyaml-cpp-dev
             nlohmann-json3-dev libcli11-dev zlib1g-dev) ;;
         test) want+=(doctest-dev librapidcheck-dev) ;;
-        check) want+=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev libbenchmark-dev) ;;
+        bench) want+=(libbenchmark-dev) ;;
+        check) want+=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev) ;;
         esac
     done
     for name in "${want[@]}"; do

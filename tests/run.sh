@@ -7,4 +7,4 @@ muster_packages build test
 
 cmake --preset release -DMUSTER_BUILD_TESTS=ON >/dev/null
 cmake --build --preset release
-ctest --preset release
+ctest --preset release -j "$(nproc)"

@@ -18,6 +18,7 @@
 
 #include <zlib.h>
 
+#include "conformance/cycles.hpp"
 #include "conformance/family.hpp"
 #include "conformance/jobs.hpp"
 
@@ -26,7 +27,7 @@ namespace {
 using conformance::family;
 using conformance::json;
 
-constexpr std::array<family, 1> families{conformance::jobs::volcano_jobs};
+constexpr std::array families{conformance::jobs::volcano_jobs, conformance::cycles::volcano_scheduler};
 constexpr int shown_failures = 3;
 
 struct tally {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
@@ -14,8 +13,11 @@
 #include <nlohmann/json.hpp>
 #include <rapidcheck.h>
 
+#include "support/scratch.hpp"
+
 namespace ext = muster::ext;
 using nlohmann::json;
+using support::scratch;
 
 namespace {
 
@@ -57,27 +59,6 @@ std::string repeated(std::string_view part, std::size_t times) {
     for (std::size_t i = 0; i != times; ++i) text += part;
     return text;
 }
-
-/// A directory of this test, removed at its end.
-struct scratch {
-    std::filesystem::path path;
-
-    explicit scratch(std::string const& name) : path{std::filesystem::temp_directory_path() / ("muster-read-" + name)} {
-        std::filesystem::remove_all(path);
-        std::filesystem::create_directories(path);
-    }
-    scratch(scratch const&) = delete;
-    scratch& operator=(scratch const&) = delete;
-    ~scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path, ignored);
-    }
-
-    std::string write(std::string const& name, std::string_view text) const {
-        std::ofstream{path / name, std::ios::binary} << text;
-        return (path / name).string();
-    }
-};
 
 } // namespace
 

@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include <muster/cluster/rules.hpp>
+#include <muster/cluster/demand.hpp>
+#include <muster/cluster/names.hpp>
+#include <muster/cluster/row_maker.hpp>
 #include <muster/cluster/spec.hpp>
 #include <muster/cluster/state.hpp>
 #include <muster/cluster/tables.hpp>
@@ -34,8 +35,8 @@ public:
     cluster() { state_.fit_to(tables_); }
 
     result<node_id> add_node(node_spec const& spec) {
-        if (auto const free = unused(node_names_, spec.name); !free) return tl::unexpected{free.error()};
-        auto row = make(spec);
+        if (auto const free = node_names_.unused(spec.name); !free) return tl::unexpected{free.error()};
+        auto row = make_node(spec);
         if (!row) return tl::unexpected{row.error()};
         node_id const id{tables_.nodes.size()};
         tables_.nodes.push_back(std::move(*row));
@@ -49,7 +50,7 @@ public:
     /// Replaces a node; its tasks stay and find their cards again by uuid. The name stays.
     result<void> update_node(node_id id, node_spec const& spec) {
         if (!live(id)) return fail(errc::wrong_state);
-        auto row = make(spec);
+        auto row = make_node(spec);
         if (!row) return tl::unexpected{row.error()};
         row->name = tables_.nodes[id.index()].name;
         auto const tasks = detach_all(id);
@@ -73,8 +74,8 @@ public:
     }
 
     result<queue_id> add_queue(queue_spec const& spec) {
-        if (auto const free = unused(queue_names_, spec.name); !free) return tl::unexpected{free.error()};
-        auto row = make(spec);
+        if (auto const free = queue_names_.unused(spec.name); !free) return tl::unexpected{free.error()};
+        auto row = make<queue_row>(spec);
         if (!row) return tl::unexpected{row.error()};
         queue_id const id{tables_.queues.size()};
         tables_.queues.push_back(std::move(*row));
@@ -88,7 +89,7 @@ public:
     /// Replaces a queue; the name stays.
     result<void> update_queue(queue_id id, queue_spec const& spec) {
         if (!live(id)) return fail(errc::wrong_state);
-        auto row = make(spec);
+        auto row = make<queue_row>(spec);
         if (!row) return tl::unexpected{row.error()};
         row->name = tables_.queues[id.index()].name;
         tables_.queues[id.index()] = std::move(*row);
@@ -110,8 +111,9 @@ public:
         auto const key = spec.ns + '/' + spec.name;
         if (spec.name.empty()) return fail(errc::empty);
         if (job_keys_.contains(key)) return fail(errc::duplicate);
-        auto row = make(spec);
+        auto row = make_job(spec);
         if (!row) return tl::unexpected{row.error()};
+        if (auto const sum = claimed_.replace({}, row->claim()); !sum) return tl::unexpected{sum.error()};
         job_id const id{tables_.jobs.size()};
         row->key = tables_.symbols.intern(key);
         tables_.jobs.push_back(std::move(*row));
@@ -125,9 +127,10 @@ public:
     /// Replaces a job; its tasks and its name stay, roles that it no longer names are forgotten.
     result<void> update_job(job_id id, job_spec const& spec) {
         if (!live(id)) return fail(errc::wrong_state);
-        auto row = make(spec);
+        auto row = make_job(spec);
         if (!row) return tl::unexpected{row.error()};
         auto& old = tables_.jobs[id.index()];
+        if (auto const sum = claimed_.replace(old.claim(), row->claim()); !sum) return tl::unexpected{sum.error()};
         auto const tasks = old.tasks;
         for (auto const t : tasks) detach(t);
         row->ns = old.ns;
@@ -145,6 +148,7 @@ public:
         if (!live(id)) return fail(errc::wrong_state);
         auto const tasks = tables_.jobs[id.index()].tasks;
         for (auto const t : tasks) detach(t);
+        (void)claimed_.replace(tables_.jobs[id.index()].claim(), {});
         tables_.jobs[id.index()].live = false;
         job_keys_.erase(tables_.text(tables_.jobs[id.index()].key));
         for (auto const t : tasks) attach(t);
@@ -155,8 +159,9 @@ public:
         auto const key = spec.ns + '/' + spec.name;
         if (spec.name.empty()) return fail(errc::empty);
         if (task_keys_.contains(key)) return fail(errc::duplicate);
-        auto row = make(spec);
+        auto row = make<task_row>(spec);
         if (!row) return tl::unexpected{row.error()};
+        if (auto const sum = asked_.replace({}, request_of(*row)); !sum) return tl::unexpected{sum.error()};
         task_id const id{tables_.tasks.size()};
         tables_.tasks.push_back(std::move(*row));
         task_keys_.emplace(key, id);
@@ -167,10 +172,12 @@ public:
     /// Replaces a task; the name stays.
     result<void> update_task(task_id id, task_spec const& spec) {
         if (!live(id)) return fail(errc::wrong_state);
-        auto row = make(spec);
+        auto row = make<task_row>(spec);
         if (!row) return tl::unexpected{row.error()};
-        detach(id);
         auto& old = tables_.tasks[id.index()];
+        if (auto const sum = asked_.replace(request_of(old), request_of(*row)); !sum)
+            return tl::unexpected{sum.error()};
+        detach(id);
         row->ns = old.ns;
         row->name = old.name;
         old = std::move(*row);
@@ -182,16 +189,17 @@ public:
         if (!live(id)) return fail(errc::wrong_state);
         detach(id);
         auto& row = tables_.tasks[id.index()];
+        (void)asked_.replace(request_of(row), {});
         row.live = false;
         task_keys_.erase(tables_.text(row.ns) + '/' + tables_.text(row.name));
         return {};
     }
 
-    [[nodiscard]] node_id node(std::string_view name) const { return found(node_names_, name); }
-    [[nodiscard]] queue_id queue(std::string_view name) const { return found(queue_names_, name); }
+    [[nodiscard]] node_id node(std::string_view name) const { return node_names_.find(name); }
+    [[nodiscard]] queue_id queue(std::string_view name) const { return queue_names_.find(name); }
     /// By "namespace/name", here and below.
-    [[nodiscard]] job_id job(std::string_view key) const { return found(job_keys_, key); }
-    [[nodiscard]] task_id task(std::string_view key) const { return found(task_keys_, key); }
+    [[nodiscard]] job_id job(std::string_view key) const { return job_keys_.find(key); }
+    [[nodiscard]] task_id task(std::string_view key) const { return task_keys_.find(key); }
 
     [[nodiscard]] bool live(node_id id) const noexcept { return is_live(tables_.nodes, id); }
     [[nodiscard]] bool live(queue_id id) const noexcept { return is_live(tables_.queues, id); }
@@ -214,7 +222,7 @@ public:
         t.symbols = tables_.symbols;
         t.dimensions = tables_.dimensions;
         t.shapes = tables_.shapes;
-        fresh.shape_ids_ = shape_ids_;
+        fresh.rows_ = rows_;
         (void)kept(tables_.nodes, [&](node_row row) {
             auto const cards = row.cards;
             row.cards = {static_cast<std::uint32_t>(t.cards.size()), cards.count};
@@ -248,151 +256,42 @@ public:
             fresh.attach(id);
             return id.value;
         });
+        fresh.asked_ = std::move(asked_);
+        fresh.claimed_ = std::move(claimed_);
         *this = std::move(fresh);
     }
 
 private:
-    struct text_hash {
-        using is_transparent = void;
-        [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
-            return std::hash<std::string_view>{}(text);
-        }
-    };
-    template <class Id>
-    using names = std::unordered_map<std::string, Id, text_hash, std::equal_to<>>;
-
-    template <class Id>
-    [[nodiscard]] static Id found(names<Id> const& in, std::string_view name) {
-        auto const at = in.find(name);
-        return at == in.end() ? Id{} : at->second;
-    }
-
-    template <class Id>
-    [[nodiscard]] static result<void> unused(names<Id> const& in, std::string const& name) {
-        if (name.empty()) return fail(errc::empty);
-        if (in.contains(name)) return fail(errc::duplicate);
-        return {};
-    }
-
     template <class Row, class Id>
     [[nodiscard]] static bool is_live(std::vector<Row> const& rows, Id id) noexcept {
         return id && id.index() < rows.size() && rows[id.index()].live;
     }
 
-    [[nodiscard]] result<node_row> make(node_spec const& spec) {
-        auto allocatable = count(spec.allocatable, tables_.dimensions);
-        if (!allocatable) return tl::unexpected{allocatable.error()};
-        for (std::size_t i = 0; i != spec.cards.size(); ++i) {
-            auto const& c = spec.cards[i];
-            if (c.slots < 0 || c.memory < mib{0} || c.memory > card_memory_limit) return fail(errc::out_of_range, i);
-        }
+    [[nodiscard]] amounts const& request_of(task_row const& row) const noexcept {
+        return tables_.shape_of(row).request;
+    }
+
+    /// A row of a spec. Names that are new stay known, even if the spec is refused, and the columns have room for them.
+    template <class Row, class Spec>
+    [[nodiscard]] result<Row> make(Spec const& spec) {
+        auto row = rows_.make(tables_, spec);
+        if (state_.idle.size() != tables_.dimensions.size()) state_.fit_to(tables_);
+        return row;
+    }
+
+    [[nodiscard]] result<node_row> make_node(node_spec const& spec) {
+        auto row = make<node_row>(spec);
+        if (!row) return row;
         totals_.resize(tables_.dimensions.size());
-        for (auto const& [d, amount] : *allocatable)
+        for (auto const& [d, amount] : row->allocatable)
             if (!checked_add(totals_[d.index()], amount)) return fail(errc::overflow);
-        detail::interning const interned{tables_.symbols};
-        node_row row;
-        row.name = interned(spec.name);
-        row.labels = intern(spec.labels, tables_.symbols);
-        row.taints = interned(spec.taints);
-        row.allocatable = std::move(*allocatable);
-        row.unschedulable = spec.unschedulable;
         return row;
     }
 
-    [[nodiscard]] result<std::optional<amounts>> make(std::optional<resource_list> const& list) {
-        if (!list) return std::optional<amounts>{};
-        auto counted = count(*list, tables_.dimensions);
-        if (!counted) return tl::unexpected{counted.error()};
-        return std::optional{std::move(*counted)};
-    }
-
-    [[nodiscard]] result<queue_row> make(queue_spec const& spec) {
-        queue_row row;
-        for (auto const& [from, to] :
-             {std::pair{&spec.capability, &row.capability}, std::pair{&spec.deserved, &row.deserved},
-              std::pair{&spec.guarantee, &row.guarantee}}) {
-            auto counted = make(*from);
-            if (!counted) return tl::unexpected{counted.error()};
-            *to = std::move(*counted);
-        }
-        if (spec.capability && spec.capability->empty()) row.capability.reset();
-        row.name = tables_.symbols.intern(spec.name);
-        if (!spec.parent.empty()) row.parent = tables_.symbols.intern(spec.parent);
-        row.created = spec.created;
-        row.weight = spec.weight;
-        row.priority = spec.priority;
-        row.reclaimable = spec.reclaimable;
-        row.open = spec.open;
+    [[nodiscard]] result<job_row> make_job(job_spec const& spec) {
+        auto row = make<job_row>(spec);
+        if (row) row->queue = queue(spec.queue);
         return row;
-    }
-
-    [[nodiscard]] result<job_row> make(job_spec const& spec) {
-        auto min_resources = make(spec.min_resources);
-        if (!min_resources) return tl::unexpected{min_resources.error()};
-        job_row row;
-        row.ns = tables_.symbols.intern(spec.ns);
-        row.name = tables_.symbols.intern(spec.name);
-        row.queue_name = tables_.symbols.intern(spec.queue);
-        row.queue = queue(spec.queue);
-        row.created = spec.created;
-        row.min_available = spec.min_available;
-        for (auto const& [role, min] : spec.min_of_role) row.min_of_roles += min;
-        row.min_resources = std::move(*min_resources);
-        row.priority = spec.priority;
-        row.phase = spec.phase;
-        return row;
-    }
-
-    [[nodiscard]] result<task_row> make(task_spec const& spec) {
-        auto request = count(spec.requests, tables_.dimensions);
-        if (!request) return tl::unexpected{request.error()};
-        if (!request->add(dimension::pods, 1)) return fail(errc::overflow);
-        for (std::size_t i = 0; i != spec.shares.size(); ++i)
-            if (spec.shares[i].memory < mib{0} || spec.shares[i].memory > card_memory_limit ||
-                spec.shares[i].cores < percent{0})
-                return fail(errc::out_of_range, i);
-        detail::interning const interned{tables_.symbols};
-        shape s;
-        s.request = std::move(*request);
-        s.scoring_cpu = spec.scoring_cpu.value_or(s.request[dimension::cpu]);
-        s.scoring_memory = spec.scoring_memory.value_or(s.request[dimension::memory]);
-        if (s.scoring_cpu == 0) s.scoring_cpu = 100;
-        if (s.scoring_memory == 0) s.scoring_memory = std::int64_t{200} << 20;
-        s.devices = spec.devices;
-        s.placement = interned(spec.rules);
-        task_row row;
-        row.ns = interned(spec.ns);
-        row.name = interned(spec.name);
-        row.uid = spec.uid.empty() ? spec.ns + '/' + spec.name : spec.uid;
-        if (!spec.job.empty()) row.group = interned(spec.job);
-        row.role_name = interned(spec.role);
-        row.best_effort = s.best_effort();
-        row.shape = intern_shape(std::move(s));
-        row.created = spec.created;
-        row.number = number_of(spec.name);
-        row.priority = spec.priority;
-        row.status = spec.status;
-        if (!spec.node.empty()) row.node_name = interned(spec.node);
-        if (!spec.nominated.empty()) row.nominated = interned(spec.nominated);
-        for (auto const& h : spec.shares) row.held.push_back({interned(h.uuid), h.container, h.memory, h.cores});
-        row.labels = intern(spec.labels, tables_.symbols);
-        row.gate = spec.gate;
-        row.critical = spec.critical;
-        row.preemptable = spec.preemptable;
-        return row;
-    }
-
-    /// The number after the last dash of a name that has two or more.
-    [[nodiscard]] static std::optional<std::int64_t> number_of(std::string_view name) noexcept {
-        auto const last = name.rfind('-');
-        if (last == std::string_view::npos || name.find('-') == last) return std::nullopt;
-        return detail::whole_number(name.substr(last + 1));
-    }
-
-    [[nodiscard]] shape_id intern_shape(shape s) {
-        auto const [at, fresh] = shape_ids_.try_emplace(s, shape_id{tables_.shapes.size()});
-        if (fresh) tables_.shapes.push_back(std::move(s));
-        return at->second;
     }
 
     void add_cards(node_row& row, std::vector<card_spec> const& specs) {
@@ -494,12 +393,14 @@ private:
 
     muster::tables tables_;
     muster::state state_;
-    names<node_id> node_names_;
-    names<queue_id> queue_names_;
-    names<job_id> job_keys_;
-    names<task_id> task_keys_;
-    std::unordered_map<shape, shape_id, shape_hash> shape_ids_;
+    detail::names<node_id> node_names_;
+    detail::names<queue_id> queue_names_;
+    detail::names<job_id> job_keys_;
+    detail::names<task_id> task_keys_;
+    detail::row_maker rows_;
     std::vector<std::int64_t> totals_; ///< allocatable over all nodes, by dimension
+    detail::demand asked_;             ///< by tasks
+    detail::demand claimed_;           ///< by jobs' minimum resources
     std::size_t astray_ = 0;           ///< tasks whose node or job is missing
 };
 

@@ -90,6 +90,7 @@ struct basic_rules {
     std::vector<basic_preference<Text>> preferred{};
     std::vector<basic_toleration<Text>> tolerations{};
     std::vector<basic_port<Text>> ports{};
+    std::vector<Text> images{}; ///< of its containers; a node that has them starts it sooner
 
     friend bool operator==(basic_rules const&, basic_rules const&) = default;
 };
@@ -156,8 +157,8 @@ struct interning {
     }
     port operator()(port_spec const& p) const { return {(*this)(p.ip), (*this)(p.protocol), p.port}; }
     rules operator()(rules_spec const& r) const {
-        return {(*this)(r.selector), (*this)(r.required), (*this)(r.preferred), (*this)(r.tolerations),
-                (*this)(r.ports)};
+        return {(*this)(r.selector),    (*this)(r.required), (*this)(r.preferred),
+                (*this)(r.tolerations), (*this)(r.ports),    (*this)(r.images)};
     }
 };
 

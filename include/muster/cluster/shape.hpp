@@ -15,13 +15,13 @@ namespace muster {
 
 struct shape {
     amounts request{};
-    std::int64_t scoring_cpu = 0;    ///< thousandths, never zero
-    std::int64_t scoring_memory = 0; ///< bytes, never zero
+    std::int64_t scoring_cpu = 0;    ///< thousandths; something even for pods that ask for none
+    std::int64_t scoring_memory = 0; ///< bytes, likewise
     device_request devices{};
     rules placement{};
 
-    /// Asks for nothing but a place among the pods.
-    [[nodiscard]] bool best_effort() const noexcept { return request.is_empty(); }
+    /// Asks for nothing but a place among the pods: neither amounts nor cards.
+    [[nodiscard]] bool best_effort() const noexcept { return request.is_empty() && devices.empty(); }
     friend bool operator==(shape const&, shape const&) = default;
 };
 

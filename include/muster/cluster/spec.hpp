@@ -24,6 +24,7 @@ struct node_spec {
     std::vector<card_spec> cards{};
     label_list labels{};
     std::vector<taint_spec> taints{};
+    std::vector<std::pair<std::string, std::int64_t>> images{}; ///< names of container images that are there, and bytes
     bool unschedulable = false;
 };
 

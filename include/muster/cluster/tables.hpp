@@ -36,6 +36,7 @@ struct node_row {
     symbol name;
     std::vector<label> labels{};
     std::vector<taint> taints{};
+    std::vector<std::pair<symbol, std::int64_t>> images{}; ///< and bytes, ascending by symbol
     amounts allocatable{};
     range cards{};
     bool unschedulable = false;
@@ -76,8 +77,11 @@ struct job_row {
     std::int32_t priority = 0;
     job_phase phase = job_phase::pending;
     std::vector<role_id> roles{};
-    std::vector<task_id> tasks{}; ///< live ones, in order of adding
+    std::vector<task_id> tasks{}; ///< live ones, in order of adding or of their last change
     bool live = true;
+
+    /// Its minimum resources, nothing where it has none.
+    [[nodiscard]] amounts claim() const { return min_resources.value_or(amounts{}); }
 };
 
 /// A share by the card's name, which a node may not (or no longer) have.

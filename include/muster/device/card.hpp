@@ -19,10 +19,10 @@ enum class sharing : std::uint8_t {
 
 /// A card as its node registers it.
 struct card_spec {
-    std::string uuid;
-    std::string type;
+    std::string uuid{};
+    std::string type{};
     std::int64_t slots = 0; ///< how many containers may share it
-    mib memory;
+    mib memory{};
     sharing mode = sharing::slices;
     bool healthy = true;
     bool faulty = false; ///< its registration can't be trusted: it takes no new share
@@ -49,10 +49,10 @@ struct share {
 
 /// A card as decisions read it.
 struct card {
-    symbol uuid;
-    symbol type;
+    symbol uuid{};
+    symbol type{};
     std::int64_t slots = 0;
-    mib memory;
+    mib memory{};
     sharing mode = sharing::slices;
     bool healthy = true;
     bool faulty = false;

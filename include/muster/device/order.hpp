@@ -31,8 +31,9 @@ enum class card_order : std::uint8_t { last_first, binpack, spread };
 /// What one chosen card adds to its node's score, from its usage after the choice.
 ///
 /// Spreading scores nothing here: the original asks for an idle card after it has taken a slot of it.
+/// Differs: a card without memory scores nothing, not a number that is none.
 [[nodiscard]] constexpr double score_of(card_order order, card const& c, card_usage const& taken) noexcept {
-    if (order != card_order::binpack) return 0;
+    if (order != card_order::binpack || c.memory == mib{0}) return 0;
     return 100.0 * static_cast<double>(taken.memory.value) / static_cast<double>(c.memory.value);
 }
 

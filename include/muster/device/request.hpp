@@ -16,9 +16,9 @@ namespace muster {
 struct container_request {
     std::uint32_t container = 0;             ///< position among the pod's containers
     std::int64_t cards = 1;                  ///< how many different cards
-    mib memory;                              ///< of each card; ignored where `memory_percent` is given
+    mib memory{};                            ///< of each card; ignored where `memory_percent` is given
     std::optional<percent> memory_percent{}; ///< of each card's memory
-    percent cores;                           ///< of each card; 100 is the whole card, alone
+    percent cores{};                         ///< of each card; 100 is the whole card, alone
 
     friend bool operator==(container_request const&, container_request const&) noexcept = default;
 };

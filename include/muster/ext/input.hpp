@@ -18,6 +18,15 @@ struct warning {
     std::string message;  ///< what is wrong and what was done about it, without a final period
 };
 
+/// A warning on one line: `FILE:LINE: OBJECT: MESSAGE`, as much of it as is known.
+[[nodiscard]] inline std::string to_string(warning const& w) {
+    std::string text = w.file;
+    if (w.line != 0) text += (text.empty() ? "line " : ":") + std::to_string(w.line);
+    for (auto const* part : {&w.object, &w.message})
+        if (!part->empty()) text += (text.empty() ? "" : ": ") + *part;
+    return text;
+}
+
 /// Input that can't be used: says where it was read, what is wrong and what was expected.
 ///
 /// `what()` reads `FILE:LINE: MESSAGE`; without a file the object's label stands in its place.

@@ -101,12 +101,11 @@ inline void expand(built read, std::shared_ptr<source const> const& text, std::s
     return objects;
 }
 
-/// The objects of a stream, such as standard input.
+/// What a stream holds.
 ///
-/// Errors: as `read_text`; also a text of more than `limit` bytes and a stream that breaks.
-[[nodiscard]] inline std::vector<object> read_stream(std::istream& in, std::string const& file,
-                                                     text_format format = text_format::guess,
-                                                     std::size_t limit = max_file_size) {
+/// Errors: `bad_input` for more than `limit` bytes and for a stream that breaks.
+[[nodiscard]] inline std::string text_of_stream(std::istream& in, std::string const& file,
+                                                std::size_t limit = max_file_size) {
     constexpr std::size_t block = std::size_t{1} << 20U;
     std::string text;
     while (in && text.size() <= limit) {
@@ -119,13 +118,13 @@ inline void expand(built read, std::shared_ptr<source const> const& text, std::s
         throw bad_input{file, 0, "", "it holds more than " + std::to_string(limit) + " bytes; split it"};
     }
     if (in.bad()) throw bad_input{file, 0, "", "can't read it: " + std::generic_category().message(errno)};
-    return read_text(std::move(text), file, format);
+    return text;
 }
 
-/// The objects of a file; one that ends in .json is read as JSON only.
+/// What a file holds.
 ///
-/// Errors: as `read_stream`; also a file that is missing, can't be opened or is a directory.
-[[nodiscard]] inline std::vector<object> read_file(std::string const& file, std::size_t limit = max_file_size) {
+/// Errors: as `text_of_stream`; also a file that is missing, can't be opened or is a directory.
+[[nodiscard]] inline std::string text_of_file(std::string const& file, std::size_t limit = max_file_size) {
     std::error_code failure;
     if (std::filesystem::is_directory(file, failure)) {
         throw bad_input{file, 0, "", "it is a directory; expected a file"};
@@ -133,7 +132,19 @@ inline void expand(built read, std::shared_ptr<source const> const& text, std::s
     errno = 0;
     std::ifstream in{file, std::ios::binary};
     if (!in) throw bad_input{file, 0, "", "can't open it: " + std::generic_category().message(errno)};
-    return read_stream(in, file, file.ends_with(".json") ? text_format::json : text_format::guess, limit);
+    return text_of_stream(in, file, limit);
+}
+
+/// The objects of a stream, such as standard input. Errors: as `text_of_stream` and `read_text`.
+[[nodiscard]] inline std::vector<object> read_stream(std::istream& in, std::string const& file,
+                                                     text_format format = text_format::guess,
+                                                     std::size_t limit = max_file_size) {
+    return read_text(text_of_stream(in, file, limit), file, format);
+}
+
+/// The objects of a file; one that ends in .json is read as JSON only. Errors: as `text_of_file` and `read_text`.
+[[nodiscard]] inline std::vector<object> read_file(std::string const& file, std::size_t limit = max_file_size) {
+    return read_text(text_of_file(file, limit), file, file.ends_with(".json") ? text_format::json : text_format::guess);
 }
 
 /// The objects of a directory's *.yaml, *.yml and *.json files, in byte order of their names, not of its folders'.

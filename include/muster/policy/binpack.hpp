@@ -41,6 +41,8 @@ struct binpack {
             }
         }
 
+        [[nodiscard]] static locality reads(shape_view) noexcept { return locality::node; }
+
         [[nodiscard]] double score(node_view node, shape_view shape) const noexcept {
             if (weight_ == 0) return 0;
             double sum = 0;

@@ -46,6 +46,8 @@ struct deviceshare {
             prepare_exclusive(p, view.in());
         }
 
+        [[nodiscard]] static locality reads(shape_view) noexcept { return locality::node; }
+
         [[nodiscard]] bool fits(node_view node, shape_view shape) const noexcept {
             return !asks(node, shape) || (right_mode(node, shape) && try_fit(node, shape, ignore).fits);
         }
@@ -56,16 +58,16 @@ struct deviceshare {
             return std::floor(found.score + 0.5) * static_cast<double>(weight_);
         }
 
-        [[nodiscard]] bool assign(node_view node, shape_view shape, std::vector<share>& out) {
-            if (!asks(node, shape)) return true;
-            if (node_lock_ && locked_[node.id().index()] != 0) return false;
+        [[nodiscard]] assignment assign(node_view node, shape_view shape, std::vector<share>& out) {
+            if (!asks(node, shape)) return assignment::none;
+            if (node_lock_ && locked_[node.id().index()] != 0) return assignment::refused;
             auto const before = out.size();
             if (!try_fit(node, shape, [&](share const& s) { out.push_back(s); }).fits) {
                 out.resize(before);
-                return false;
+                return assignment::refused;
             }
             if (node_lock_) locked_[node.id().index()] = 1;
-            return true;
+            return assignment::chosen;
         }
 
         /// The exclusive sets that the task belongs to.

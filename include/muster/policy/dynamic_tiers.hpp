@@ -52,11 +52,13 @@ public:
                              std::vector<task_id>& victims) const = 0;
     virtual vote reclaimable(session_view view, task_view task, std::span<task_id const> candidates,
                              std::vector<task_id>& victims) const = 0;
-    [[nodiscard]] virtual bool assign(node_view node, shape_view shape, std::vector<share>& out) = 0;
+    [[nodiscard]] virtual assignment assign(node_view node, shape_view shape, std::vector<share>& out) = 0;
     [[nodiscard]] virtual std::uint64_t shape_key(task_view task) const noexcept = 0;
     virtual void allocated(task_view task) noexcept = 0;
     virtual void deallocated(task_view task) noexcept = 0;
     virtual void close(session_view view, std::span<task_facts const> facts, std::vector<condition>& out) const = 0;
+    virtual void describe(queue_view queue, queue_facts& out) const = 0;
+    [[nodiscard]] virtual locality reads(shape_view shape) const noexcept = 0;
     virtual void explain_fits(node_view node, shape_view shape, reasons& out) const = 0;
     virtual void explain_allocatable(queue_view queue, task_view task, reasons& out) const = 0;
     virtual void explain_job_enqueueable(job_view job, reasons& out) const = 0;
@@ -176,11 +178,11 @@ public:
         else
             return vote::abstain;
     }
-    [[nodiscard]] bool assign(node_view node, shape_view shape, std::vector<share>& out) override {
+    [[nodiscard]] assignment assign(node_view node, shape_view shape, std::vector<share>& out) override {
         if constexpr (has_assign<S>)
             return state_.assign(node, shape, out);
         else
-            return true;
+            return assignment::none;
     }
     [[nodiscard]] std::uint64_t shape_key(task_view task) const noexcept override {
         if constexpr (has_shape_key<S>)
@@ -196,6 +198,10 @@ public:
     }
     void close(session_view view, std::span<task_facts const> facts, std::vector<condition>& out) const override {
         if constexpr (has_close<S>) state_.close(view, facts, out);
+    }
+    [[nodiscard]] locality reads(shape_view shape) const noexcept override { return locality_of(state_, shape); }
+    void describe(queue_view queue, queue_facts& out) const override {
+        if constexpr (has_describe<S>) state_.describe(queue, out);
     }
     void explain_fits(node_view node, shape_view shape, reasons& out) const override {
         if constexpr (has_explain_fits<S>) state_.explain_fits(node, shape, out);
@@ -216,13 +222,13 @@ private:
 /// A policy with its parameters, ready to open sessions.
 class erased_policy {
 public:
-    /// `mask` switches hooks off.
+    /// `mask` switches hooks off, beside those that the policy's type does.
     template <class P>
     explicit erased_policy(P policy, hook_mask mask = every_hook)
         : open_([p = std::move(policy)](session_view view) -> std::unique_ptr<erased_state> {
               return std::make_unique<detail::state_model<state_of_t<P>>>(open_policy(p, view));
           }),
-          mask_(mask) {}
+          mask_(mask & detail::mask_of<P>) {}
 
     [[nodiscard]] std::unique_ptr<erased_state> open(session_view view) const { return open_(view); }
     [[nodiscard]] hook_mask mask() const noexcept { return mask_; }

@@ -20,7 +20,7 @@
 /// | overused        | bool          | any                                                  | proportion
 /// | allocatable     | bool          | all agree                                            | proportion
 /// | fits            | bool          | all agree                                            | predicates, deviceshare
-/// | score           | double        | sum, in tier order                                   | binpack, deviceshare
+/// | score           | double        | sum, in tier order                                   | binpack, deviceshare, nodeorder
 /// | rank            | adds doubles  | sum, in tier order, after all scores                 | nodeorder
 /// | preemptable     | vote, victims | intersection within a tier; the first tier with some | priority, gang,
 /// conformance, drf | reclaimable     | vote, victims | as preemptable                                       | gang,
@@ -45,6 +45,7 @@
 #include <muster/core/ids.hpp>
 #include <muster/device/card.hpp>
 #include <muster/policy/reason.hpp>
+#include <muster/resource/vector.hpp>
 
 namespace muster {
 
@@ -52,7 +53,25 @@ namespace muster {
 enum class vote : std::int8_t { reject = -1, abstain = 0, permit = 1 };
 
 /// How much a fits or rank hook reads beyond the shape: one node, the candidates together, or anything.
+///
+/// A state that has one says so by `locality reads(shape_view) const noexcept`, of all such hooks together; one that is
+/// silent counts as `cluster`. An index may serve a shape for which all of a composition read `node`.
 enum class locality : std::uint8_t { node, candidates, cluster };
+
+template <class S>
+[[nodiscard]] locality locality_of(S const& state, shape_view shape) noexcept {
+    if constexpr (requires { state.reads(shape); })
+        return state.reads(shape);
+    else
+        return locality::cluster;
+}
+
+/// What a policy did about a task's cards.
+enum class assignment : std::uint8_t {
+    none, ///< not its kind of device, or nothing is asked
+    chosen,
+    refused, ///< they can't be had although the node fits
+};
 
 /// What a policy says of a gang when the session closes.
 struct condition {
@@ -68,8 +87,17 @@ struct condition {
 struct task_facts {
     bool tried = false; ///< `last` holds what a discarded statement had decided
     placement last{};
+    bool assigned = false;                     ///< a policy chose its cards
     bool eviction = false;                     ///< waits for what an eviction releases
     std::uint32_t failure = std::uint32_t(-1); ///< in the session's list of failures
+};
+
+/// What a policy made of a queue, for reports.
+struct queue_facts {
+    bool known = false;
+    resource_vector deserved{};
+    double share = 0;
+    std::vector<std::int64_t> inqueue{}; ///< promised to jobs that were let in, `[dimension]`
 };
 
 // Each concept states a hook's signature; what it must answer is in the table above.
@@ -158,10 +186,10 @@ concept has_reclaimable = requires(S const& s, session_view v, task_view t, std:
                                    std::vector<task_id>& victims) {
     { s.reclaimable(v, t, c, victims) } -> std::same_as<vote>;
 };
-/// Appends the shares that the shape gets on the node; false if it gets none although it should.
+/// Appends the shares that the shape gets on the node.
 template <class S>
 concept has_assign = requires(S& s, node_view n, shape_view h, std::vector<share>& out) {
-    { s.assign(n, h, out) } -> std::same_as<bool>;
+    { s.assign(n, h, out) } -> std::same_as<assignment>;
 };
 template <class S>
 concept has_shape_key = requires(S const& s, task_view t) {
@@ -181,6 +209,11 @@ concept has_deallocated = requires(S& s, task_view t) {
 template <class S>
 concept has_close = requires(S const& s, session_view v, std::span<task_facts const> f, std::vector<condition>& out) {
     { s.close(v, f, out) } -> std::same_as<void>;
+};
+
+template <class S>
+concept has_describe = requires(S const& s, queue_view q, queue_facts& out) {
+    { s.describe(q, out) } -> std::same_as<void>;
 };
 
 template <class S>
@@ -270,6 +303,9 @@ struct deallocated { static constexpr std::string_view name = "deallocated", fla
 struct close { static constexpr std::string_view name = "close", flag = ""; struct probe { int close; };
     template <class S> static constexpr bool in = has_close<S>;
     template <class S> static constexpr bool named = !requires { &detail::both<S, probe>::close; }; };
+struct describe { static constexpr std::string_view name = "describe", flag = ""; struct probe { int describe; };
+    template <class S> static constexpr bool in = has_describe<S>;
+    template <class S> static constexpr bool named = !requires { &detail::both<S, probe>::describe; }; };
 // clang-format on
 
 } // namespace hook
@@ -305,7 +341,7 @@ using all_hooks =
     hook_list<hook::queue_order, hook::job_order, hook::task_order, hook::job_valid, hook::job_ready,
               hook::job_pipelined, hook::job_starving, hook::job_enqueueable, hook::job_enqueued, hook::overused,
               hook::allocatable, hook::fits, hook::score, hook::rank, hook::preemptable, hook::reclaimable,
-              hook::assign, hook::shape_key, hook::allocated, hook::deallocated, hook::close>;
+              hook::assign, hook::shape_key, hook::allocated, hook::deallocated, hook::close, hook::describe>;
 
 } // namespace detail
 
@@ -315,6 +351,19 @@ inline constexpr hook_mask every_hook = ~hook_mask{0};
 
 template <class Hook>
 inline constexpr hook_mask hook_bit = detail::all_hooks::bit<Hook>;
+
+namespace detail {
+
+/// The hooks that a policy may answer in a composition.
+template <class P>
+inline constexpr hook_mask mask_of = [] {
+    if constexpr (requires { P::mask; })
+        return P::mask;
+    else
+        return every_hook;
+}();
+
+} // namespace detail
 
 /// The state that a policy has in a session.
 template <class P>

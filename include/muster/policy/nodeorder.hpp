@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <muster/cluster/rules.hpp>
@@ -23,14 +25,15 @@ namespace muster::policy {
 /// Ranks nodes 0 to 100 by several measures and sums them, weighted.
 ///
 /// Source: volcano, pkg/scheduler/plugins/nodeorder, at ed72c7c8 (spec/volcano-core.md 7.5), over the scores of
-///         Kubernetes 1.36. Not yet: inter-pod affinity, topology spread, image locality (they add the same to all
-///         nodes for pods without such rules and nodes without images).
+///         Kubernetes 1.36. Not yet: inter-pod affinity and topology spread (they add the same to all nodes for pods
+///         without such rules).
 struct nodeorder {
     std::int64_t least_requested = 1;
     std::int64_t most_requested = 0;
     std::int64_t balanced = 1;
     std::int64_t node_affinity = 2;
     std::int64_t taint_toleration = 3;
+    std::int64_t image_locality = 1;
 
     class state;
     [[nodiscard]] state open(session_view view) const;
@@ -41,11 +44,38 @@ public:
     state(nodeorder const& p, session_view view)
         : weights_(p), gpu_(view.in().dimensions.find("nvidia.com/gpu")), requested_(view.in().nodes.size()),
           counts_(view.in().nodes.size()) {
-        for (auto const n : view.nodes()) view.view(n).each_task([&](task_view t) { charge(t, +1); });
+        for (auto const n : view.nodes()) {
+            view.view(n).each_task([&](task_view t) { charge(t, +1); });
+            for (auto const& t : view.view(n).row().taints)
+                repelled_ = repelled_ || t.effect == taint_effect::prefer_no_schedule;
+        }
+        spread_images(view);
     }
 
     void allocated(task_view task) noexcept { charge(task, +1); }
     void deallocated(task_view task) noexcept { charge(task, -1); }
+
+    /// How much of the pod's images is there already, larger and rarer ones counting more.
+    [[nodiscard]] double score(node_view node, shape_view shape) const noexcept {
+        auto const& wanted = shape.shape().placement.images;
+        if (images_.empty() || wanted.empty() || weights_.image_locality == 0) return 0;
+        constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+        constexpr std::int64_t least_bytes = 23 * mebibyte;
+        auto const most_bytes = 1000 * mebibyte * static_cast<std::int64_t>(wanted.size());
+        std::int64_t bytes = 0;
+        for (auto const& [image, spread_bytes] : images_[node.id().index()])
+            bytes += spread_bytes * std::count(wanted.begin(), wanted.end(), image);
+        auto const counted = std::clamp(bytes, least_bytes, most_bytes);
+        return static_cast<double>(weights_.image_locality *
+                                   (100 * (counted - least_bytes) / (most_bytes - least_bytes)));
+    }
+
+    /// Preferences and taints are scaled by the candidates' largest.
+    [[nodiscard]] locality reads(shape_view shape) const noexcept {
+        bool const scaled = (weights_.node_affinity != 0 && !shape.shape().placement.preferred.empty()) ||
+                            (weights_.taint_toleration != 0 && repelled_);
+        return scaled ? locality::candidates : locality::node;
+    }
 
     void rank(session_view view, std::span<node_id const> candidates, shape_view shape,
               std::span<double> sums) const noexcept {
@@ -72,6 +102,19 @@ public:
     }
 
 private:
+    /// An image on few nodes counts for less: else all its pods would meet there. As in the original, each node counts
+    /// itself and those before it only.
+    void spread_images(session_view view) {
+        std::unordered_map<std::uint32_t, std::int64_t> nodes_with;
+        for (auto const n : view.nodes())
+            for (auto const& [image, bytes] : view.view(n).row().images) {
+                images_.resize(view.in().nodes.size());
+                auto const part =
+                    static_cast<double>(++nodes_with[image.value]) / static_cast<double>(view.nodes().size());
+                images_[n.index()].emplace_back(image, static_cast<std::int64_t>(static_cast<double>(bytes) * part));
+            }
+    }
+
     /// What the pods of a node ask for, as the Kubernetes scores count it.
     struct load {
         std::int64_t cpu = 0;    ///< thousandths
@@ -191,8 +234,10 @@ private:
 
     nodeorder weights_;
     dimension_id gpu_;
-    std::vector<load> requested_;              ///< a node
-    mutable std::vector<std::int64_t> counts_; ///< room for one normalisation
+    bool repelled_ = false;                                            ///< some node has a taint that only repels
+    std::vector<std::vector<std::pair<symbol, std::int64_t>>> images_; ///< a node; empty if no node has any
+    std::vector<load> requested_;                                      ///< a node
+    mutable std::vector<std::int64_t> counts_;                         ///< room for one normalisation
 };
 
 inline nodeorder::state nodeorder::open(session_view view) const { return {*this, view}; }
@@ -208,7 +253,7 @@ inline constexpr auto arguments<policy::nodeorder> = boost::hana::make_tuple(
     argument<policy::nodeorder, std::int64_t>{"balancedresource.weight", &policy::nodeorder::balanced, {}, {}},
     argument<policy::nodeorder, std::int64_t>{"nodeaffinity.weight", &policy::nodeorder::node_affinity, {}, {}},
     argument<policy::nodeorder, std::int64_t>{"tainttoleration.weight", &policy::nodeorder::taint_toleration, {}, {}},
-    inert_argument{"podaffinity.weight"}, inert_argument{"podtopologyspread.weight"},
-    inert_argument{"imagelocality.weight"});
+    argument<policy::nodeorder, std::int64_t>{"imagelocality.weight", &policy::nodeorder::image_locality, {}, {}},
+    inert_argument{"podaffinity.weight"}, inert_argument{"podtopologyspread.weight"});
 
 } // namespace muster

@@ -36,6 +36,8 @@ public:
                                                                    view.in().symbols.find(""),
                                                                    taint_effect::no_schedule} {}
 
+    [[nodiscard]] static locality reads(shape_view) noexcept { return locality::node; }
+
     [[nodiscard]] bool fits(node_view node, shape_view shape) const noexcept {
         auto const& rules = shape.shape().placement;
         return room_for_pod(node) && schedulable(node, rules) && matches(node, rules) && tolerated(node, rules) &&

@@ -123,6 +123,11 @@ struct proportion {
             }
         }
 
+        void describe(queue_view queue, queue_facts& out) const {
+            auto const& q = shares_[queue.id().index()];
+            out = {q.asked_for, q.deserved, q.share, q.inqueue};
+        }
+
         [[nodiscard]] resource_vector const& deserved(queue_id q) const noexcept { return shares_[q.index()].deserved; }
         [[nodiscard]] double share(queue_id q) const noexcept { return shares_[q.index()].share; }
 

@@ -9,8 +9,8 @@
 
 #include <boost/hana/length.hpp>
 #include <boost/hana/set.hpp>
+#include <boost/hana/tuple.hpp>
 #include <boost/hana/type.hpp>
-#include <boost/hana/unpack.hpp>
 
 #include <muster/cluster/view.hpp>
 #include <muster/policy/hooks.hpp>
@@ -33,34 +33,57 @@ struct without : Policy {
 
 namespace detail {
 
-/// The hooks that a policy may answer in a composition.
-template <class P>
-inline constexpr hook_mask mask_of = [] {
-    if constexpr (requires { P::mask; })
-        return P::mask;
-    else
-        return every_hook;
-}();
+/// Whether no type stands twice in a list.
+template <class... Ts>
+inline constexpr bool
+    are_distinct = decltype(boost::hana::length(boost::hana::to_set(boost::hana::tuple_t<Ts...>)))::value ==
+                   sizeof...(Ts);
 
-/// Says in a sentence what is wrong with a policy.
 template <class P>
-struct check_policy {
-    using state = state_of_t<P>;
-    static_assert(all_hooks::all_well_formed<state>,
-                  "a hook of this policy has not the signature of policy/hooks.hpp (concrete views, const, noexcept)");
-    static_assert(!all_hooks::all_well_formed<state> || all_hooks::any_in<state>,
-                  "this policy has no hook of policy/hooks.hpp");
-    static constexpr bool value = true;
-};
+inline constexpr bool has_well_formed_hooks =
+    all_hooks::all_well_formed<state_of_t<P>>&& all_hooks::any_in<state_of_t<P>>;
 
-/// Says that a policy stands twice in a tier.
+template <class Tier>
+inline constexpr bool is_sound = false;
 template <class... Ps>
-struct check_tier {
-    static constexpr bool distinct =
-        decltype(boost::hana::length(boost::hana::make_set(boost::hana::type_c<Ps>...)))::value == sizeof...(Ps);
-    static_assert(distinct, "a policy is listed twice in a tier");
-    static constexpr bool value = distinct && (check_policy<Ps>::value && ...);
+inline constexpr bool is_sound<tier<Ps...>> = are_distinct<Ps...> && (has_well_formed_hooks<Ps> && ...);
+
+// The sentences. What is built on them asks `is_sound` instead, so that no errors of errors follow.
+
+template <class State, class Hook>
+struct hook_sentence {
+    static_assert(!Hook::template named<State> || Hook::template in<State>,
+                  "muster: this hook is not as policy/hooks.hpp states it; take views by value, return the exact type, "
+                  "mark it noexcept and, unless it is an event, const");
 };
+
+template <class State, class Hooks>
+struct hook_sentences;
+template <class State, class... Hooks>
+struct hook_sentences<State, hook_list<Hooks...>> : hook_sentence<State, Hooks>... {};
+
+template <class P, bool WellFormed = all_hooks::all_well_formed<state_of_t<P>>>
+struct policy_sentence {
+    static_assert(all_hooks::any_in<state_of_t<P>>,
+                  "muster: this policy has no hook of policy/hooks.hpp; give one to it, or to what its open() returns");
+};
+template <class P>
+struct policy_sentence<P, false> : hook_sentences<state_of_t<P>, all_hooks> {};
+
+template <bool Distinct, class... Ps>
+struct tier_sentences : policy_sentence<Ps>... {};
+template <class... Ps>
+struct tier_sentences<false, Ps...> {
+    static_assert(are_distinct<Ps...>, "muster: a policy is listed twice in a tier; list it once, or in another tier");
+};
+
+/// Says in a sentence what is wrong with a tier.
+template <class Tier>
+struct explain_tier {
+    static_assert(is_sound<Tier>, "muster: policies are listed in tiers; write muster::tier<...> around them");
+};
+template <class... Ps>
+struct explain_tier<tier<Ps...>> : tier_sentences<are_distinct<Ps...>, Ps...> {};
 
 /// Position, tier and value of one policy or state; empty ones weigh nothing.
 template <std::size_t I, std::size_t Tier, class P, class T>
@@ -143,7 +166,7 @@ public:
 
     /// Takes any of the policies, in any order; a policy in two tiers gets the same parameters in both.
     template <class... Given>
-    explicit static_policies(Given const&... given) : slot<I, Tier, Ps, Ps>{pick<Ps>(given...)}... {}
+    explicit static_policies([[maybe_unused]] Given const&... given) : slot<I, Tier, Ps, Ps>{pick<Ps>(given...)}... {}
 
     template <std::size_t At, std::size_t In, class P>
     [[nodiscard]] P const& get() const noexcept {
@@ -171,5 +194,23 @@ private:
 /// The policies of a list of tiers, with their parameters; `open` makes their states for a session.
 template <class... Tiers>
 using static_tiers = detail::static_policies<typename detail::number<0, 0, detail::places<>, Tiers...>::type>;
+
+namespace detail {
+
+/// The tiers, or none where one was refused.
+template <bool Sound, class... Tiers>
+struct sound_tiers {
+    using type = static_tiers<Tiers...>;
+};
+
+template <class... Tiers>
+struct sound_tiers<false, Tiers...> {
+    using type = static_tiers<>;
+};
+
+template <class... Tiers>
+using checked_tiers = typename sound_tiers<(is_sound<Tiers> && ...), Tiers...>::type;
+
+} // namespace detail
 
 } // namespace muster

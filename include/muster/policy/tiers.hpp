@@ -215,15 +215,15 @@ template <class Tiers>
         tiers, [&](auto const& s, auto& out) { return s.reclaimable(view, task, candidates, out); });
 }
 
-/// Lets the policy that owns the request's device kind choose the cards; true where there is nothing to choose.
+/// Lets the policy that owns the request's device kind choose the cards.
 template <class Tiers>
-[[nodiscard]] bool assign(Tiers& tiers, node_view node, shape_view shape, std::vector<share>& out) {
-    bool chosen = true;
+[[nodiscard]] assignment assign(Tiers& tiers, node_view node, shape_view shape, std::vector<share>& out) {
+    auto done = assignment::none;
     tiers.template walk<hook::assign>([&](auto& state, std::size_t) {
-        chosen = state.assign(node, shape, out);
-        return false;
+        done = state.assign(node, shape, out);
+        return done == assignment::none;
     });
-    return chosen;
+    return done;
 }
 
 template <class Tiers>
@@ -253,6 +253,27 @@ void shape_key(Tiers const& tiers, task_view task, std::vector<std::uint64_t>& k
 template <class Tiers>
 void close(Tiers const& tiers, session_view view, std::span<task_facts const> facts, std::vector<condition>& out) {
     tiers.template walk<hook::close>([&](auto const& s, std::size_t) { return s.close(view, facts, out), true; });
+}
+
+/// How far the answers about nodes reach for a shape.
+template <class Tiers>
+[[nodiscard]] locality reads(Tiers const& tiers, shape_view shape) noexcept {
+    auto farthest = locality::node;
+    auto const ask = [&](auto const& s, std::size_t) {
+        farthest = std::max(farthest, locality_of(s, shape));
+        return farthest != locality::cluster;
+    };
+    tiers.template walk<hook::fits>(ask);
+    tiers.template walk<hook::score>(ask);
+    tiers.template walk<hook::rank>(ask);
+    return farthest;
+}
+
+template <class Tiers>
+[[nodiscard]] queue_facts describe(Tiers const& tiers, queue_view queue) {
+    queue_facts facts;
+    tiers.template walk<hook::describe>([&](auto const& s, std::size_t) { return s.describe(queue, facts), true; });
+    return facts;
 }
 
 /// The reasons of the first policy that refuses the node.

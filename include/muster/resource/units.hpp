@@ -36,4 +36,7 @@ using percent = detail::unit<struct percent_tag>;
 /// The most that a card's memory may be: sums over a cluster's cards then stay far inside 64 bits.
 inline constexpr mib card_memory_limit{std::int64_t{1} << 40};
 
+/// The most hundredths of a card that may be asked for, likewise; more than 100 fit no card.
+inline constexpr percent card_percent_limit{std::int64_t{1} << 31};
+
 } // namespace muster

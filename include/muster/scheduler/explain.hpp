@@ -71,6 +71,9 @@ public:
         why_.clear();
     }
 
+    /// Forgets the gang: what follows is asked afresh.
+    void end() noexcept { on_ = false; }
+
     [[nodiscard]] bool active(tables const& t, task_id task) const noexcept {
         return on_ && !t.text(t.tasks[task.index()].role_name).empty();
     }

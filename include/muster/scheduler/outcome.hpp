@@ -22,6 +22,7 @@ struct outcome {
     std::vector<job_phase> phases{};     ///< `[job]`
     std::vector<condition> conditions{}; ///< in job order
     std::vector<task_facts> facts{};     ///< `[task]`
+    std::vector<queue_facts> queues{};   ///< `[queue]`; empty without a sink
     muster::state state{};
     muster::record record{}; ///< empty without a sink
 };

@@ -25,6 +25,14 @@ struct pick {
     [[nodiscard]] explicit operator bool() const noexcept { return bool(node); }
 };
 
+/// What the policies make of one node for one shape.
+struct verdict {
+    enum class room : std::uint8_t { none, later, now };
+
+    room has = room::none;
+    double score = 0;
+};
+
 /// Verdicts and scores of all nodes for one shape at a time.
 ///
 /// A node with room now beats one that will have room, whatever they score; then the higher score wins, then the lower
@@ -56,6 +64,15 @@ public:
         auto const room_now = [&](node_id n) { return fits_now(view.now(), shape.request(), n); };
         if (auto const n = best(tiers, view, shape, room_now)) return {n, true};
         return {best(tiers, view, shape, [&](node_id n) { return !room_now(n); }), false};
+    }
+
+    /// The score of one node by itself; what is scaled over candidates is scaled over it alone.
+    template <class Tiers>
+    [[nodiscard]] double score(Tiers const& tiers, session_view view, shape_view shape, node_id node) noexcept {
+        group_[0] = node;
+        detail::tiers::score(tiers, view, std::span{group_}.first(1), shape, std::span{sums_}.first(1),
+                             std::span{ranks_}.first(1));
+        return sums_[0];
     }
 
     /// Appends every candidate of the last run with its score.

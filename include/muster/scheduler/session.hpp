@@ -163,7 +163,7 @@ public:
     /// Marks a task as not tried, since a task of its role failed; false if none did.
     bool skip_by_role(task_id task) {
         auto const& row = tables_->tasks[task.index()];
-        if (tables_->text(row.role_name).empty() || roles_failed_[row.role.index()] == 0) return false;
+        if (!row.role || tables_->text(row.role_name).empty() || roles_failed_[row.role.index()] == 0) return false;
         note_failure(task, {task, true, 0});
         return true;
     }
@@ -172,7 +172,9 @@ public:
     bool place(task_id task, node_id node, bool now) {
         placement to{now ? task_status::allocated : task_status::pipelined, node, {}};
         to.shares.first = static_cast<std::uint32_t>(state_.shares.size());
-        if (!detail::tiers::assign(tiers_, view().view(node), shape_of(task), state_.shares)) return false;
+        auto const cards = detail::tiers::assign(tiers_, view().view(node), shape_of(task), state_.shares);
+        if (cards == assignment::refused) return false;
+        facts_[task.index()].assigned = cards == assignment::chosen;
         to.shares.count = static_cast<std::uint32_t>(state_.shares.size()) - to.shares.first;
         move(task, to);
         detail::tiers::allocated(tiers_, view().view(task));
@@ -233,6 +235,18 @@ public:
         });
     }
 
+    /// What `find` makes of one node for a task.
+    [[nodiscard]] verdict judge(task_id task, node_id node) noexcept {
+        scan_.consider(std::span{&node, 1});
+        auto const found = scan_.run(tiers_, view(), shape_of(task), true);
+        if (!found) return {};
+        return {found.now ? verdict::room::now : verdict::room::later,
+                scan_.score(tiers_, view(), shape_of(task), node)};
+    }
+
+    /// How far the policies' answers about nodes reach for a task.
+    [[nodiscard]] locality reads(task_id task) const noexcept { return detail::tiers::reads(tiers_, shape_of(task)); }
+
     // One task at a time, for embedders that drive the session themselves.
 
     /// Places one pending task on its best node. Errors: `wrong_state`, `no_fit`.
@@ -257,6 +271,7 @@ public:
     void run(Action const& action) {
         work_.clear();
         action.run(*this);
+        cache_.end();
     }
 
     /// Heaps for the action that runs.
@@ -270,12 +285,17 @@ public:
         for (task_id t{0}; t.index() != tables_->tasks.size(); ++t.value)
             if (tables_->tasks[t.index()].live && state_.tasks[t.index()].status == task_status::pipelined)
                 out.pipelined.push_back(t);
+        if (sink_ != nullptr) {
+            out.queues.resize(tables_->queues.size());
+            for (auto const q : roster_.queues())
+                out.queues[q.index()] = detail::tiers::describe(tiers_, view().view(q));
+            out.record = std::move(*sink_);
+        }
         out.bound = std::move(bound_);
         out.jobs.assign(roster_.jobs().begin(), roster_.jobs().end());
         out.phases = std::move(phases_);
         out.facts = std::move(facts_);
         out.state = std::move(state_);
-        if (sink_ != nullptr) out.record = std::move(*sink_);
         return out;
     }
 
@@ -310,12 +330,12 @@ private:
         std::map<std::vector<std::uint64_t>, shape_id> known;
         std::vector<std::uint64_t> key;
         shapes_.resize(tables_->tasks.size());
-        for (auto const job : roster_.jobs())
-            for (auto const task : roster_.tasks(job)) {
-                key.assign(1, tables_->tasks[task.index()].shape.index());
-                detail::tiers::shape_key(tiers_, view().view(task), key);
-                shapes_[task.index()] = known.try_emplace(key, shape_id{known.size()}).first->second;
-            }
+        for (task_id task{0}; task.index() != shapes_.size(); ++task.value) {
+            if (!tables_->tasks[task.index()].live) continue;
+            key.assign(1, tables_->tasks[task.index()].shape.index());
+            detail::tiers::shape_key(tiers_, view().view(task), key);
+            shapes_[task.index()] = known.try_emplace(key, shape_id{known.size()}).first->second;
+        }
     }
 
     [[nodiscard]] reasons why(std::size_t at, shape_view shape, bool by_amounts) const {
@@ -326,7 +346,7 @@ private:
         failure f{task, false, 0};
         if (sink_ != nullptr) {
             auto& all = sink_->explanations;
-            bool const cached = cache_.active(*tables_, task);
+            bool const cached = by_amounts && cache_.active(*tables_, task);
             if (all.empty() || cached || all.back().shape != shape.id() || all.back().position != journal_.position()) {
                 all.push_back({shape.id(), journal_.position(), {}});
                 for (std::size_t i = 0; i != roster_.nodes().size(); ++i)
@@ -339,7 +359,7 @@ private:
     }
 
     void note_failure(task_id task, failure const& f) {
-        roles_failed_[tables_->tasks[task.index()].role.index()] = 1;
+        if (auto const role = tables_->tasks[task.index()].role) roles_failed_[role.index()] = 1;
         if (sink_ == nullptr) return;
         facts_[task.index()].failure = static_cast<std::uint32_t>(sink_->failures.size());
         sink_->failures.push_back(f);

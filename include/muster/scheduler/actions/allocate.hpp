@@ -57,6 +57,7 @@ private:
     /// Places what the job needs; whether it is ready.
     template <class Session>
     bool serve(Session& s, job_id job) const {
+        if (s.roster().nodes().empty()) return false;
         auto const start = s.journal().position();
         s.begin(job, error_cache);
         while (s.work().has_task(job)) {

@@ -1,0 +1,43 @@
+# Checks one program that must not compile.
+#
+# Its first lines say `// expect: TEXT`: the first error has the first TEXT, the others stand anywhere in the output.
+# `// flags: ...` adds options. Positive control: with MENDED defined, and without those options, it compiles.
+file(STRINGS ${source} expected REGEX "^// expect: ")
+file(STRINGS ${source} flags REGEX "^// flags: ")
+list(TRANSFORM expected REPLACE "^// expect: " "")
+list(TRANSFORM flags REPLACE "^// flags: " "")
+if(NOT expected)
+    message(FATAL_ERROR "${source} does not say what is expected")
+endif()
+
+set(compile ${compiler} -std=c++20 -fsyntax-only ${source})
+foreach(directory IN LISTS includes)
+    list(APPEND compile -I${directory})
+endforeach()
+
+execute_process(COMMAND ${compile} -D MENDED RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT status EQUAL 0)
+    message(FATAL_ERROR "does not compile even with MENDED:\n${output}")
+endif()
+
+execute_process(COMMAND ${compile} ${flags} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(status EQUAL 0)
+    message(FATAL_ERROR "compiles, but must not")
+endif()
+foreach(text IN LISTS expected)
+    string(FIND "${output}" "${text}" at)
+    if(at EQUAL -1)
+        message(FATAL_ERROR "the compiler does not say '${text}':\n${output}")
+    endif()
+endforeach()
+string(REGEX MATCHALL "[^\n]*error: [^\n]*" errors "${output}")
+list(GET errors 0 first)
+list(GET expected 0 text)
+string(FIND "${first}" "${text}" at)
+if(at EQUAL -1)
+    message(FATAL_ERROR "the first error is another one:\n${output}")
+endif()
+list(LENGTH errors count)
+if(count GREATER 2)
+    message(FATAL_ERROR "${count} errors; the sentence drowns:\n${output}")
+endif()

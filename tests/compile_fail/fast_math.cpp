@@ -1,0 +1,3 @@
+// expect: compile without -ffast-math
+// flags: -ffast-math
+#include <muster/config.hpp>

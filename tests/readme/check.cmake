@@ -1,0 +1,12 @@
+# The README's program is the example, to the letter.
+file(READ ${SOURCE_DIR}/README.md readme)
+file(READ ${SOURCE_DIR}/examples/quickstart.cpp example)
+string(FIND "${readme}" "```cpp\n" begin)
+math(EXPR begin "${begin} + 7")
+string(SUBSTRING "${readme}" ${begin} -1 rest)
+string(FIND "${rest}" "```" end)
+string(SUBSTRING "${rest}" 0 ${end} program)
+string(FIND "${example}" "${program}" found)
+if(found EQUAL -1 OR end LESS 100)
+    message(FATAL_ERROR "the program in README.md is not that of examples/quickstart.cpp")
+endif()
