@@ -4,7 +4,7 @@
 
 namespace test {
 
-int up_to(int most) { return *rc::gen::inRange(0, most + 1); }
+int up_to(int most) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, most + 1)); }
 
 world any_world() {
     world w;
@@ -17,7 +17,12 @@ world any_world() {
         if (up_to(5) == 0) spec.taints = {{"gpu", "", muster::taint_effect::no_schedule}};
         if (up_to(5) == 0) spec.taints.push_back({"old", "", muster::taint_effect::prefer_no_schedule});
         spec.unschedulable = up_to(9) == 0;
-        w.node(name, *rc::gen::element("2/2Gi", "4/4Gi", "8/4Gi pods=3", "3/8Gi nvidia.com/gpu=2"), spec);
+        w.node(name, *rc::gen::element("2/2Gi", "3/4Gi", "8/4Gi pods=3", "3/8Gi nvidia.com/gpu=2"), spec);
+    }
+    for (int n = 0; n <= nodes; ++n) {
+        if (up_to(1) == 0) continue;
+        w.pod("leaving-" + std::to_string(n), "", "1/1Gi",
+              {.status = muster::task_status::releasing, .node = "n" + std::to_string(n)});
     }
     int const queues = up_to(2);
     for (int q = 0; q <= queues; ++q) {
@@ -36,7 +41,7 @@ world any_world() {
         if (up_to(1) == 0) spec.min_resources = amounts("1/1Gi");
         if (up_to(3) == 0) spec.min_of_role = {{"master", 1}, {"worker", 1}};
         int const tasks = up_to(4);
-        w.job(name, "q" + std::to_string(up_to(queues)), up_to(tasks), spec);
+        w.job(name, "q" + std::to_string(up_to(queues)), up_to(2) == 0 ? tasks + 1 : up_to(tasks), spec);
         for (int t = 0; t <= tasks; ++t) {
             muster::task_spec task{.role = *rc::gen::element("", "master", "worker"), .priority = up_to(1)};
             task.requests = amounts(*rc::gen::element("", "1/1Gi", "1/1Gi", "2/1Gi", "500m/2Gi"));
@@ -45,7 +50,7 @@ world any_world() {
             if (up_to(2) == 0) task.rules.tolerations = {{"gpu", {}, {}}};
             if (up_to(9) == 0) task.rules.ports = {{"0.0.0.0", "TCP", 80}};
             if (up_to(9) == 0) task.gate = muster::scheduling_gate::held;
-            if (up_to(3) == 0) { // one task at most is already on a node: none is oversold
+            if (up_to(3) == 0) { // already somewhere; a node may start oversold
                 task.status = *rc::gen::element(muster::task_status::running, muster::task_status::bound,
                                                 muster::task_status::releasing, muster::task_status::succeeded,
                                                 muster::task_status::failed);

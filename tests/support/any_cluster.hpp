@@ -14,7 +14,7 @@ namespace test {
 int up_to(int most);
 
 /// A few nodes with cards, queues of different weight and limits, gangs of tasks of a few kinds; some of them run, or
-/// are on their way out, some find no place. Nothing is oversold.
+/// are on their way out, some find no place. A node may start oversold.
 world any_world();
 
 } // namespace test

@@ -66,7 +66,7 @@ namespace detail {
 }
 
 /// An image's name with the tag that an absent one means.
-[[nodiscard]] inline std::string with_tag(std::string name) {
+[[nodiscard]] inline std::string with_tag(std::string const& name) {
     auto const slash = name.rfind('/');
     auto const colon = name.rfind(':');
     bool const tagged = colon != std::string::npos && (slash == std::string::npos || colon > slash);

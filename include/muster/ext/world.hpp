@@ -40,7 +40,7 @@ public:
         if (objects.empty())
             throw bad_input{"", 0, "", "found no object; expected Nodes, Queues, PodGroups, Pods or Jobs"};
         std::map<std::string, std::vector<object const*>, std::less<>> unknown;
-        for (auto const& o : objects) {
+        for (auto& o : objects) {
             auto const kind = kind_of(o);
             if (kind.empty()) {
                 auto const& version = o.api_version();
@@ -48,7 +48,7 @@ public:
                     &o);
                 continue;
             }
-            add(kind, o);
+            add(kind, std::move(o));
         }
         for (auto const& [kind, list] : unknown) {
             auto const& first = **std::min_element(list.begin(), list.end(), stands_before);

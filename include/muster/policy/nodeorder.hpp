@@ -66,8 +66,8 @@ public:
         for (auto const& [image, spread_bytes] : images_[node.id().index()])
             bytes += spread_bytes * std::count(wanted.begin(), wanted.end(), image);
         auto const counted = std::clamp(bytes, least_bytes, most_bytes);
-        return static_cast<double>(weights_.image_locality *
-                                   (100 * (counted - least_bytes) / (most_bytes - least_bytes)));
+        auto const hundredths_of_most = 100 * (counted - least_bytes) / (most_bytes - least_bytes);
+        return static_cast<double>(weights_.image_locality * hundredths_of_most);
     }
 
     /// Preferences and taints are scaled by the candidates' largest.
