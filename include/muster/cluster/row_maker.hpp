@@ -37,6 +37,8 @@ public:
         row.name = interned(spec.name);
         row.labels = intern(spec.labels, t.symbols);
         row.taints = interned(spec.taints);
+        for (std::size_t i = 0; i != spec.images.size(); ++i)
+            if (spec.images[i].second < 0 || spec.images[i].second > image_limit) return fail(errc::out_of_range, i);
         for (auto const& [name, bytes] : spec.images) row.images.emplace_back(interned(name), bytes);
         std::sort(row.images.begin(), row.images.end());
         row.allocatable = std::move(*allocatable);
@@ -45,6 +47,7 @@ public:
     }
 
     [[nodiscard]] result<queue_row> make(tables& t, queue_spec const& spec) {
+        if (spec.weight < 0) return fail(errc::negative);
         queue_row row;
         for (auto const& [from, to] :
              {std::pair{&spec.capability, &row.capability}, std::pair{&spec.deserved, &row.deserved},
@@ -91,6 +94,7 @@ public:
             if (c.cards < 0 || !sensible(c.memory, c.cores) || !sensible({}, c.memory_percent.value_or(percent{0})))
                 return fail(errc::out_of_range, i);
         }
+        if (spec.scoring_cpu.value_or(0) < 0 || spec.scoring_memory.value_or(0) < 0) return fail(errc::negative);
         interning const interned{t.symbols};
         shape s;
         s.request = std::move(*request);
@@ -124,6 +128,9 @@ public:
     }
 
 private:
+    /// The most bytes of an image: sums over a node's stay inside 64 bits.
+    static constexpr std::int64_t image_limit = std::int64_t{1} << 50;
+
     [[nodiscard]] result<std::optional<amounts>> make(tables& t, std::optional<resource_list> const& list) {
         if (!list) return std::optional<amounts>{};
         auto sums = count(*list, t.dimensions);

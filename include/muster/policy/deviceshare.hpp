@@ -70,6 +70,11 @@ struct deviceshare {
             return assignment::chosen;
         }
 
+        /// A task that leaves its node gives the lock back.
+        void deallocated(task_view task) noexcept {
+            if (node_lock_ && !task.shares().empty()) locked_[task.where().node.index()] = 0;
+        }
+
         /// The exclusive sets that the task belongs to.
         [[nodiscard]] std::uint64_t shape_key(task_view task) const noexcept {
             return exclusive_.empty() ? 0 : exclusive_[task.id().index()];

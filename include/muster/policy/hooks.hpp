@@ -22,14 +22,14 @@
 /// | fits            | bool          | all agree                                            | predicates, deviceshare
 /// | score           | double        | sum, in tier order                                   | binpack, deviceshare, nodeorder
 /// | rank            | adds doubles  | sum, in tier order, after all scores                 | nodeorder
-/// | preemptable     | vote, victims | intersection within a tier; the first tier with some | priority, gang,
-/// conformance, drf | reclaimable     | vote, victims | as preemptable                                       | gang,
-/// conformance, proportion | assign          | bool          | the one policy that has it chooses the cards         |
-/// deviceshare | shape_key       | uint64        | tells apart tasks that look alike to the cluster     | deviceshare
-/// | allocated       | event         | all hear it                                          | drf, proportion,
-/// nodeorder | deallocated     | event         | all hear it                                          | drf,
-/// proportion, nodeorder | close           | conditions    | all are asked                                        |
-/// gang
+/// | preemptable     | vote, victims | intersection within a tier; the first tier with some | priority, gang, conformance, drf
+/// | reclaimable     | vote, victims | as preemptable                                       | gang, conformance, proportion
+/// | assign          | assignment    | the first that owns the request's device kind        | deviceshare
+/// | shape_key       | uint64        | tells apart tasks that look alike to the cluster     | deviceshare
+/// | allocated       | event         | all hear it                                          | drf, proportion, nodeorder
+/// | deallocated     | event         | all hear it, while the task is still there           | drf, proportion, nodeorder, deviceshare
+/// | close           | conditions    | all are asked                                        | gang
+/// | describe        | queue_facts   | the last one that knows the queue                    | proportion
 ///
 /// `fits`, `allocatable` and `job_enqueueable` may come with `explain_...`, which adds the reasons of a no.
 ///

@@ -281,7 +281,14 @@ public:
     [[nodiscard]] outcome close() {
         outcome out;
         detail::tiers::close(tiers_, view(), facts_, out.conditions);
-        for (auto const job : roster_.jobs()) phases_[job.index()] = phase_at_close(view().view(job), out.conditions);
+        std::stable_sort(out.conditions.begin(), out.conditions.end(),
+                         [](condition const& a, condition const& b) { return a.job < b.job; });
+        auto said = out.conditions.begin();
+        for (auto const job : roster_.jobs()) {
+            auto const first = said;
+            while (said != out.conditions.end() && said->job == job) ++said;
+            phases_[job.index()] = phase_at_close(view().view(job), std::span{first, said});
+        }
         for (task_id t{0}; t.index() != tables_->tasks.size(); ++t.value)
             if (tables_->tasks[t.index()].live && state_.tasks[t.index()].status == task_status::pipelined)
                 out.pipelined.push_back(t);
