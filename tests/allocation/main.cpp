@@ -22,6 +22,8 @@ void* counted(std::size_t size) {
 
 void* operator new(std::size_t size) { return counted(size); }
 void* operator new[](std::size_t size) { return counted(size); }
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept { return counted(size); }
+void operator delete(void* room, std::nothrow_t const&) noexcept { std::free(room); }
 void operator delete(void* room) noexcept { std::free(room); }
 void operator delete[](void* room) noexcept { std::free(room); }
 void operator delete(void* room, std::size_t) noexcept { std::free(room); }

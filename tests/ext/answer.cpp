@@ -27,7 +27,7 @@ TEST_CASE("answer: quantities are canonical, what is nothing is left out but for
     auto const got =
         answer(node + queue("q", "capability: {cpu: 1.5, memory: 1.5Gi, nvidia.com/gpu: 4000}") +
                podgroup("g", "minMember: 1, queue: q") + pod("p", "g", "requests: {cpu: 0.1, memory: 512Mi}"));
-    CHECK(got["nodes"]["n1"]["used"] == json{{"cpu", "100m"}, {"memory", "1536Mi"}, {"pods", "1"}});
+    CHECK(got["nodes"]["n1"]["used"] == json{{"cpu", "100m"}, {"memory", "512Mi"}, {"pods", "1"}});
     CHECK(got["nodes"]["n1"]["idle"] == json{{"cpu", "7900m"}, {"memory", "15872Mi"}, {"pods", "109"}});
     CHECK(got["queues"]["q"]["capability"] == json{{"cpu", "1500m"}, {"memory", "1536Mi"}, {"nvidia.com/gpu", "4k"}});
     CHECK(got["queues"]["default"]["allocated"] == json{{"cpu", "0"}, {"memory", "0"}});

@@ -7,7 +7,7 @@ source cmake/packages.sh
 muster_packages build check
 
 cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz
+cmake --build --preset fuzz --target muster_fuzz_quantity muster_fuzz_register
 
 # Writes each further argument into a file of a fresh corpus.
 seeds() {

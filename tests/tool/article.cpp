@@ -154,7 +154,8 @@ TEST_CASE("article 5: mixed dialects are told") {
 TEST_CASE("article: the events come in the order of the cycles") {
     for (auto const& files : std::vector<std::vector<std::string>>{{"2-gang"}, {"3-gang-waits"}, {"5-dialects"}}) {
         std::size_t last = 1;
-        for (auto const& e : answer(files).at("events")) {
+        auto const answered = answer(files);
+        for (auto const& e : answered.at("events")) {
             CHECK(e.at("cycle") >= last);
             last = e.at("cycle");
         }
