@@ -102,8 +102,8 @@ void change(json& root, std::minstd_rand& random) {
         }
         break;
     default:
-        if (target.is_number_integer() && target.get<std::int64_t>() < 1000)
-            target = target.get<std::int64_t>() * 7 + 1;
+        if (target.is_number_integer())
+            target = static_cast<std::int64_t>(target.get<std::uint64_t>() * 7 + 1);
         else if (target.is_string())
             target = target.get<std::string>() + "0";
     }

@@ -58,6 +58,7 @@ TEST_CASE("bad input: text that is no YAML and fields of the wrong type are told
          "<stdin>:3: metadata.ownerReferences[0]: expected a map"},
         {node + pod("p", "g", "requests: {cpu: [1]}"),
          ":9: spec.containers[0].resources.requests.cpu: expected a quantity"},
+        {node + pod("p", "", "limits: many"), ":9: spec.containers[0].resources.limits: expected a map"},
         {node + podgroup("g", "minMember: one"), ":9: spec.minMember: expected an integer, found the string \"one\""},
         {node + podgroup("g", "minMember: -1"), ":9: spec.minMember: expected a number of zero or more"},
         {node + queue("q", "weight: 99999999999"), ":9: spec.weight: expected an integer from"},

@@ -71,6 +71,7 @@ public:
     /// Adds an object, of a kind that counts.
     object& add(std::string_view kind, object o) {
         check_shape(field{o});
+        if (kind == "Pod") detail::check_amounts(field{o}["spec"]);
         if (o.name().empty()) field{o}["metadata"]["name"].fail("expected a name");
         auto const key = cluster_scoped(kind) ? std::string{o.name()} : o.key();
         if (!cluster_scoped(kind)) o.value["metadata"]["namespace"] = std::string{o.ns()};
