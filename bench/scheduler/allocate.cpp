@@ -164,7 +164,7 @@ std::vector<placement> run(snapshot const& s) {
 struct input {
     muster::cluster cluster;
     plain::snapshot plain;
-    std::vector<muster::task_id> tasks;
+    muster::column<muster::task_id> tasks;
 };
 
 input make_input(std::size_t nodes, std::uint64_t seed) {

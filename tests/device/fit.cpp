@@ -26,9 +26,9 @@ struct found {
 };
 
 /// Fits containers to cards of 32000 MiB and ten slots.
-found fit(std::vector<container_request> containers, card_order order, std::vector<card_usage> taken = {{}, {}},
+found fit(muster::column<container_request> containers, card_order order, muster::column<card_usage> taken = {{}, {}},
           std::vector<std::int64_t> memory = {32000, 32000, 32000, 32000}) {
-    std::vector<card> cards;
+    muster::column<card> cards;
     for (std::size_t i = 0; i != taken.size(); ++i) cards.push_back({.slots = 10, .memory = mib{memory[i]}});
     muster::device::fit_scratch scratch{cards.size()};
     found f;
@@ -51,7 +51,7 @@ container_request ask(std::int64_t cards, std::int64_t memory, std::int64_t core
 TEST_CASE("fit: which cards a pod gets, and the score") {
     struct row {
         char const* name;
-        std::vector<container_request> containers;
+        muster::column<container_request> containers;
         card_order order;
         bool fits;
         char const* cards;
@@ -94,8 +94,8 @@ TEST_CASE("fit: more rows of the original's tests") {
 }
 
 TEST_CASE("fit: cards that may not be used are passed over") {
-    std::vector<card> const cards(3, {.slots = 1, .memory = mib{100}});
-    std::vector<card_usage> const taken(3);
+    muster::column<card> const cards(3, {.slots = 1, .memory = mib{100}});
+    muster::column<card_usage> const taken(3);
     muster::device::fit_scratch scratch{3};
     std::string chosen;
     auto const result = muster::device::fit<muster::device::slices>(
@@ -110,8 +110,8 @@ TEST_CASE("fit: whatever fits oversells no card, and gives each container as man
     CHECK(test::holds(
         [] {
             auto const number = [](std::int64_t below) { return *rc::gen::inRange<std::int64_t>(0, below); };
-            std::vector<card> cards;
-            std::vector<card_usage> taken;
+            muster::column<card> cards;
+            muster::column<card_usage> taken;
             for (auto i = number(5); i >= 0; --i) {
                 cards.push_back({.slots = number(4), .memory = mib{number(100)}});
                 auto const slots = std::min<std::int64_t>(number(3), cards.back().slots);
@@ -125,7 +125,7 @@ TEST_CASE("fit: whatever fits oversells no card, and gives each container as man
                 want.containers.push_back(request);
             }
             muster::device::fit_scratch scratch{cards.size()};
-            std::vector<muster::share> shares;
+            muster::column<muster::share> shares;
             auto const order = *rc::gen::element(card_order::binpack, card_order::spread, card_order::last_first);
             auto const result = muster::device::fit<muster::device::slices>(
                 want, cards, taken, muster::card_id{0U}, order, scratch, [](std::uint32_t) { return true; },

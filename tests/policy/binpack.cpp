@@ -20,9 +20,9 @@ TEST_CASE("binpack: scores of the original's test (BP1, BP2)") {
     w.node("n3", "2/4Gi example.com/foo=16");
     w.pod("r1", "", "1/1Gi", test::running("n1"));
     w.pod("r2", "", "1500m/0", test::running("n3"));
-    std::vector<muster::task_id> const pods{w.pod("p1", "", "1/1Gi"), w.pod("p2", "", "1500m/0"),
-                                            w.pod("p3", "", "2/10Gi nvidia.com/gpu=2"),
-                                            w.pod("p4", "", "3/4Gi example.com/foo=3")};
+    muster::column<muster::task_id> const pods{w.pod("p1", "", "1/1Gi"), w.pod("p2", "", "1500m/0"),
+                                               w.pod("p3", "", "2/10Gi nvidia.com/gpu=2"),
+                                               w.pod("p4", "", "3/4Gi example.com/foo=3")};
     struct row {
         binpack policy;
         std::vector<std::vector<double>> scores; ///< `[pod][node]`

@@ -15,7 +15,7 @@ static_assert(std::is_empty_v<conformance>);
 TEST_CASE("conformance: what keeps the cluster alive is no victim") {
     test::world w;
     w.node("n", "9/9Gi");
-    std::vector<muster::task_id> const candidates{
+    muster::column<muster::task_id> const candidates{
         w.pod("kube-system/dns", "", "1/1Gi", test::running("n")),
         w.pod("plain", "", "1/1Gi", test::running("n")),
         w.pod("vital", "", "1/1Gi", test::running("n", {.critical = true})),
@@ -23,7 +23,7 @@ TEST_CASE("conformance: what keeps the cluster alive is no victim") {
     };
     test::lens const lens{w};
     for (bool const reclaim : {false, true}) {
-        std::vector<muster::task_id> victims;
+        muster::column<muster::task_id> victims;
         auto const said = reclaim ? conformance{}.reclaimable(lens.view(), lens[candidates[0]], candidates, victims)
                                   : conformance{}.preemptable(lens.view(), lens[candidates[0]], candidates, victims);
         CHECK(said == muster::vote::permit);

@@ -30,7 +30,7 @@ struct row_of_pods {
     deviceshare policy{};
 
     std::vector<std::string> place(std::vector<muster::task_spec> specs) {
-        std::vector<muster::task_id> pods;
+        muster::column<muster::task_id> pods;
         for (auto& spec : specs) {
             spec.name = "p" + std::to_string(pods.size());
             pods.push_back(test::must(w.cluster.add_task(spec)));

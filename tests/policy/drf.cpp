@@ -71,7 +71,7 @@ TEST_CASE("drf: a victim's job keeps at least the share that the preemptor's job
     w.job("rich", "q", 1);
     w.job("poor", "q", 1);
     w.job("mine", "q", 1);
-    std::vector<muster::task_id> candidates;
+    muster::column<muster::task_id> candidates;
     for (auto const* name : {"r1", "r2", "r3", "r4"})
         candidates.push_back(w.pod(name, "rich", "1/1Gi", test::running("n")));
     candidates.push_back(w.pod("p1", "poor", "1/1Gi", test::running("n")));
@@ -80,7 +80,7 @@ TEST_CASE("drf: a victim's job keeps at least the share that the preemptor's job
     auto const loner = w.pod("loner", "", "2/1Gi");
     test::lens const lens{w};
     auto const s = drf{}.open(lens.view());
-    std::vector<muster::task_id> victims;
+    muster::column<muster::task_id> victims;
     CHECK(s.preemptable(lens.view(), lens[preemptor], candidates, victims) == muster::vote::permit);
     CHECK(w.names(victims) == std::vector<std::string>{"default/r1", "default/r2"}); // 0.3 and 0.2, against 0.2
     victims.clear();

@@ -117,13 +117,13 @@ TEST_CASE("gang: victims are what a job has above its minimum") {
     w.queue("q");
     w.job("three", "q", 1);
     w.job("tight", "q", 1);
-    std::vector<muster::task_id> candidates;
+    muster::column<muster::task_id> candidates;
     for (auto const* name : {"a", "b", "c"}) candidates.push_back(w.pod(name, "three", "1/1Gi", test::running("n")));
     candidates.push_back(w.pod("d", "tight", "1/1Gi", test::running("n")));
     candidates.push_back(w.pod("e", "", "1/1Gi", test::running("n")));
     test::lens const lens{w};
     for (bool const reclaim : {false, true}) {
-        std::vector<muster::task_id> victims;
+        muster::column<muster::task_id> victims;
         auto const said = reclaim ? gang{}.reclaimable(lens.view(), lens[candidates[0]], candidates, victims)
                                   : gang{}.preemptable(lens.view(), lens[candidates[0]], candidates, victims);
         CHECK(said == vote::permit);
@@ -149,7 +149,7 @@ TEST_CASE("gang: a job that is whole but for tasks on their way out is not calle
         CAPTURE(r.name);
         auto const w = with(r.min, r.tasks);
         std::vector<muster::task_facts> const facts(w.cluster.tables().tasks.size());
-        std::vector<muster::condition> said;
+        muster::column<muster::condition> said;
         gang{}.close(test::lens{w}.view(), facts, said);
         if (r.silent) {
             CHECK(said.empty());
@@ -166,13 +166,13 @@ TEST_CASE("gang: what is missing counts tasks that a discarded try had placed as
     std::vector<muster::task_facts> facts(4);
     facts[1] = {.tried = true, .last = {.status = allocated, .node = muster::node_id{0U}}};
     facts[2] = {.tried = true, .last = {.status = pipelined, .node = muster::node_id{0U}}};
-    std::vector<muster::condition> said;
+    muster::column<muster::condition> said;
     gang{}.close(test::lens{w}.view(), facts, said);
-    CHECK(said == std::vector<muster::condition>{{j, false, 1}});
+    CHECK(said == muster::column<muster::condition>{{j, false, 1}});
     auto const ready = with(1, "running");
     said.clear();
     gang{}.close(test::lens{ready}.view(), facts, said);
-    CHECK(said == std::vector<muster::condition>{{j, true, 0}});
+    CHECK(said == muster::column<muster::condition>{{j, true, 0}});
     said.clear();
     auto const nothing = with(1, "");
     gang{}.close(test::lens{nothing}.view(), facts, said);

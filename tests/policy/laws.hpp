@@ -27,7 +27,7 @@ std::vector<double> answers(State const& s, muster::session_view view) {
     std::vector<double> all;
     auto const add = [&](auto answer) { all.push_back(static_cast<double>(answer)); };
     auto const& t = view.in();
-    std::vector<task_id> tasks;
+    muster::column<task_id> tasks;
     for (task_id id{0U}; id.index() != t.tasks.size(); ++id.value) tasks.push_back(id);
 
     for (auto const a : view.queues()) {
@@ -51,7 +51,7 @@ std::vector<double> answers(State const& s, muster::session_view view) {
         for (auto const other : tasks)
             if constexpr (has_task_order<State>) add(s.task_order(view.view(id), view.view(other)));
         if constexpr (has_shape_key<State>) add(s.shape_key(view.view(id)));
-        std::vector<task_id> victims;
+        muster::column<task_id> victims;
         if constexpr (has_preemptable<State>) add(s.preemptable(view, view.view(id), tasks, victims));
         for (auto const v : victims) add(v.value);
         victims.clear();
@@ -91,7 +91,7 @@ void law_release_undoes_allocate(Policy const& policy) {
     auto now = w.cluster.state();
     auto s = open_policy(policy, l.view());
     auto const before = answers(s, l.view(now));
-    std::vector<task_id> placed;
+    muster::column<task_id> placed;
     for (task_id id{0U}; id.index() != t.tasks.size(); ++id.value) {
         if (now.tasks[id.index()].status != task_status::pending || up_to(1) == 0) continue;
         auto const node =

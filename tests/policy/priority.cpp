@@ -54,7 +54,7 @@ TEST_CASE("priority: lower jobs go for a higher one, within a job lower tasks") 
     w.queue("q");
     w.job("low", "q", 1, {.priority = 1});
     w.job("high", "q", 1, {.priority = 9});
-    std::vector<muster::task_id> const candidates{
+    muster::column<muster::task_id> const candidates{
         w.pod("low-urgent", "low", "", test::running("n", {.priority = 1000})),
         w.pod("high-lazy", "high", "", test::running("n", {.priority = 1})),
         w.pod("high-equal", "high", "", test::running("n", {.priority = 5})),
@@ -63,7 +63,7 @@ TEST_CASE("priority: lower jobs go for a higher one, within a job lower tasks") 
     auto const preemptor = w.pod("p", "high", "", {.priority = 5});
     auto const loner = w.pod("loner", "", "", {.priority = 5});
     test::lens const lens{w};
-    std::vector<muster::task_id> victims;
+    muster::column<muster::task_id> victims;
     CHECK(priority{}.preemptable(lens.view(), lens[preemptor], candidates, victims) == muster::vote::permit);
     CHECK(w.names(victims) == std::vector<std::string>{"default/low-urgent", "default/high-lazy"});
     victims.clear();

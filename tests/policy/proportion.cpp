@@ -174,7 +174,8 @@ TEST_CASE("proportion: who is let in, and who is given a place (S1 to S5)") {
         check_deserved(w, "q1", {2000, 2e9});
         check_deserved(w, "q2", {2000, 1e9});
         REQUIRE(out.record.refusals.size() == 1);
-        CHECK(out.record.refusals[0].why ==
+        auto const why = out.record.why(out.record.refusals[0]);
+        CHECK(muster::reasons{why.data(), why.data() + why.size()} ==
               muster::reasons{{muster::reason_code::queue_quota, muster::limit_kind::capability,
                                muster::dimension::memory, 1'000'000'000, 2'000'000'000, 2e9}});
     }
@@ -187,7 +188,7 @@ TEST_CASE("proportion: who is let in, and who is given a place (S1 to S5)") {
         CHECK(out.bound.empty());
         CHECK(out.phases[j.index()] == job_phase::pending);
         REQUIRE(out.record.refusals.size() == 1);
-        CHECK(out.record.refusals[0].why[0].code == muster::reason_code::queue_closed);
+        CHECK(out.record.why(out.record.refusals[0])[0].code == muster::reason_code::queue_closed);
     }
 }
 
@@ -287,14 +288,14 @@ TEST_CASE("proportion: queues above what they deserve give, one task at least to
     w.queue("poor");
     w.job("jr", "rich", 1, {.phase = job_phase::running});
     w.job("jp", "poor", 1, inqueue());
-    std::vector<muster::task_id> candidates;
+    muster::column<muster::task_id> candidates;
     for (auto const* name : {"r1", "r2", "r3"}) candidates.push_back(w.pod(name, "jr", "2/1G", running("n")));
     candidates.push_back(w.pod("none", "", "0/1G", running("n")));
     auto const t = w.pod("t", "jp", "6/1G");
     test::lens const lens{w};
     proportion::state const s{lens.view()};
     check_deserved(w, "rich", {3000, 3e9});
-    std::vector<muster::task_id> victims;
+    muster::column<muster::task_id> victims;
     CHECK(s.reclaimable(lens.view(), lens[t], candidates, victims) == muster::vote::permit);
     CHECK(w.names(victims) == std::vector<std::string>{"default/r1", "default/r2"});
 }

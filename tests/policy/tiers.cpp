@@ -20,7 +20,7 @@ struct parrot {
     int order = 0;
     bool yes = true;
     vote voice = vote::permit;
-    std::vector<muster::task_id> offers{};
+    muster::column<muster::task_id> offers{};
 
     [[nodiscard]] int job_order(muster::job_view, muster::job_view) const noexcept { return order; }
     [[nodiscard]] bool job_valid(muster::job_view) const noexcept { return yes; }
@@ -28,7 +28,7 @@ struct parrot {
     [[nodiscard]] vote job_pipelined(muster::job_view) const noexcept { return voice; }
     [[nodiscard]] bool overused(muster::queue_view) const noexcept { return yes; }
     vote preemptable(muster::session_view, muster::task_view, std::span<muster::task_id const>,
-                     std::vector<muster::task_id>& victims) const {
+                     muster::column<muster::task_id>& victims) const {
         victims = offers;
         return voice;
     }
@@ -43,7 +43,7 @@ struct stage {
     world w{};
     muster::job_id job{};
     muster::queue_id queue{};
-    std::vector<muster::task_id> tasks{};
+    muster::column<muster::task_id> tasks{};
 
     stage() {
         queue = w.queue("q");

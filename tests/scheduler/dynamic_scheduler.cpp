@@ -49,16 +49,17 @@ void demand_equal_outcomes(muster::dynamic_tiers tiers, Given const&... given) {
             RC_ASSERT(a.record.failures.size() == b.record.failures.size());
             RC_ASSERT(a.record.decisions.size() == b.record.decisions.size());
             for (std::size_t i = 0; i != a.record.decisions.size(); ++i) {
-                auto const& x = a.record.decisions[i].candidates;
-                auto const& y = b.record.decisions[i].candidates;
+                auto const x = a.record.candidates_of(a.record.decisions[i]);
+                auto const y = b.record.candidates_of(b.record.decisions[i]);
                 RC_ASSERT(std::equal(x.begin(), x.end(), y.begin(), y.end(), [](auto const& p, auto const& q) {
                     return p.node == q.node && p.now == q.now && p.score == q.score;
                 }));
             }
+            RC_ASSERT(a.record.reasons == b.record.reasons);
             RC_ASSERT(a.record.explanations.size() == b.record.explanations.size());
             for (std::size_t i = 0; i != a.record.explanations.size(); ++i) {
-                auto const& x = a.record.explanations[i].nodes;
-                auto const& y = b.record.explanations[i].nodes;
+                auto const x = a.record.nodes_of(a.record.explanations[i]);
+                auto const y = b.record.nodes_of(b.record.explanations[i]);
                 RC_ASSERT(std::equal(x.begin(), x.end(), y.begin(), y.end(),
                                      [](auto const& p, auto const& q) { return p.node == q.node && p.why == q.why; }));
             }

@@ -60,7 +60,7 @@ TEST_CASE("scan: the answer is that of the plain rule, node by node") {
             muster::pick expected;
             for (bool const now : {true, false}) {
                 if (expected || (!now && !by_amounts)) break;
-                std::vector<muster::node_id> group;
+                muster::column<muster::node_id> group;
                 for (auto const n : lens.view().nodes()) {
                     auto const node = lens[n];
                     bool idle = true;

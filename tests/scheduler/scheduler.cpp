@@ -70,9 +70,9 @@ TEST_CASE("scheduler: from pending to running, cycle by cycle") {
             return true;
         }));
     auto const second = volcano_like{}.run(w.cluster);
-    CHECK(second.bound == std::vector{ta, tb});
+    CHECK(second.bound == muster::column{ta, tb});
     CHECK(second.phases[j.index()] == job_phase::inqueue); // decided is not yet handed over
-    CHECK(second.conditions == std::vector<muster::condition>{{j, true, 0}});
+    CHECK(second.conditions == muster::column<muster::condition>{{j, true, 0}});
     for (auto* spec : {&a, &b}) {
         spec->status = muster::task_status::running;
         spec->node = "n";
@@ -125,8 +125,9 @@ TEST_CASE("scheduler: the record tells who competed, and who was chosen") {
     auto const& d = out.record.decisions[0];
     CHECK(d.task == w.cluster.task("default/t"));
     CHECK(d.now);
-    REQUIRE(d.candidates.size() == 2);
-    auto const best = std::max_element(d.candidates.begin(), d.candidates.end(),
+    auto const candidates = out.record.candidates_of(d);
+    REQUIRE(candidates.size() == 2);
+    auto const best = std::max_element(candidates.begin(), candidates.end(),
                                        [](auto const& a, auto const& b) { return a.score < b.score; });
     CHECK(best->node == d.node);
 }

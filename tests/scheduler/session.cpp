@@ -66,7 +66,7 @@ TEST_CASE("session: a task without job finds a place, or none, like any other") 
     auto told = everything{}.open(w.cluster, &why);
     CHECK(told.one(large).error().code == errc::no_fit);
     REQUIRE(why.explanations.size() == 1);
-    CHECK(why.explanations[0].nodes[0].why[0].code == muster::reason_code::insufficient);
+    CHECK(why.why(why.nodes_of(why.explanations[0])[0])[0].code == muster::reason_code::insufficient);
 }
 
 TEST_CASE("session: discarding leaves nothing behind but what was tried") {
@@ -94,7 +94,7 @@ TEST_CASE("session: discarding leaves nothing behind but what was tried") {
             return answers;
         };
         auto const before = ask();
-        std::vector<muster::task_id> placed;
+        muster::column<muster::task_id> placed;
         for (muster::task_id id{0U}; id.index() != t.tasks.size(); ++id.value)
             if (s.one(id).has_value()) placed.push_back(id);
         RC_ASSERT(test::flaws(t, s.view().now()).empty());

@@ -47,7 +47,7 @@ TEST_CASE("status: a job's phase follows from its tasks (PH1 to PH7)") {
         for (std::size_t i = 0; i != r.tasks.size(); ++i)
             w.pod("t" + std::to_string(i), "j", "1/1Gi",
                   {.status = r.tasks[i].status, .node = r.tasks[i].placed ? "n" : ""});
-        std::vector<muster::condition> conditions;
+        muster::column<muster::condition> conditions;
         if (r.unschedulable) conditions.push_back({j, false, 1});
         CHECK(phase_at_close(test::lens{w}[j], conditions) == r.want);
     }

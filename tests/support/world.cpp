@@ -90,7 +90,7 @@ test::binds world::binds(muster::outcome const& out) const {
     return to;
 }
 
-std::vector<std::string> world::names(std::vector<muster::task_id> const& tasks) const {
+std::vector<std::string> world::names(muster::column<muster::task_id> const& tasks) const {
     std::vector<std::string> all;
     for (auto const t : tasks) all.push_back(name(t));
     return all;

@@ -58,7 +58,7 @@ struct world {
 
     [[nodiscard]] std::string name(muster::task_id t) const;
     [[nodiscard]] std::string name(muster::node_id n) const; ///< empty for none
-    [[nodiscard]] std::vector<std::string> names(std::vector<muster::task_id> const& tasks) const;
+    [[nodiscard]] std::vector<std::string> names(muster::column<muster::task_id> const& tasks) const;
 
     /// What an outcome decided: pod to node.
     [[nodiscard]] test::binds binds(muster::outcome const& out) const;
@@ -100,7 +100,7 @@ public:
 private:
     muster::cluster const* cluster_;
     muster::roster roster_;
-    std::vector<muster::job_phase> phases_;
+    muster::column<muster::job_phase> phases_;
 };
 
 } // namespace test

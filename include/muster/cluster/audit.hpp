@@ -16,6 +16,7 @@
 #include <muster/cluster/status.hpp>
 #include <muster/cluster/tables.hpp>
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/device/card.hpp>
 #include <muster/resource/dimension.hpp>
@@ -83,7 +84,7 @@ public:
     }
 
 private:
-    using columns = std::vector<std::vector<std::int64_t>>;
+    using columns = grid<std::int64_t>;
 
     [[nodiscard]] bool well_sized() {
         auto const sized = [&](auto const& column, std::size_t rows) {
@@ -92,10 +93,10 @@ private:
         auto const nodes = t_.nodes.size();
         for (auto const* of : {&s_.idle, &s_.used, &s_.releasing, &s_.pipelined}) {
             sized(*of, t_.dimensions.size());
-            for (auto const& column : *of) sized(column, nodes);
+            if (of->width() != nodes) found_.push_back({.code = finding_code::column_size});
         }
         sized(s_.held, t_.dimensions.size());
-        for (auto const& column : s_.held) sized(column, t_.jobs.size());
+        if (s_.held.width() != t_.jobs.size()) found_.push_back({.code = finding_code::column_size});
         for (auto const* of : {&s_.next_on_node, &s_.previous_on_node}) sized(*of, t_.tasks.size());
         sized(s_.first_on_node, nodes);
         sized(s_.tasks_on_node, nodes);
@@ -121,9 +122,8 @@ private:
     }
 
     void count() {
-        for (auto* const of : {&used_, &releasing_, &pipelined_})
-            of->assign(t_.dimensions.size(), std::vector<std::int64_t>(t_.nodes.size()));
-        held_.assign(t_.dimensions.size(), std::vector<std::int64_t>(t_.jobs.size()));
+        for (auto* const of : {&used_, &releasing_, &pipelined_}) of->resize(t_.dimensions.size(), t_.nodes.size());
+        held_.resize(t_.dimensions.size(), t_.jobs.size());
         cards_.resize(t_.cards.size());
         jobs_.resize(t_.jobs.size());
         roles_.resize(t_.roles.size());
@@ -199,7 +199,7 @@ private:
 
     /// Each node's list holds its tasks, each once, and goes back the way it came.
     void check_lists() {
-        std::vector<std::uint32_t> wanted(t_.nodes.size());
+        column<std::uint32_t> wanted(t_.nodes.size());
         each_task([&](task_id, task_row const&, placement const& where) { wanted[where.node.index()] += 1; }, true);
         for (node_id n{0}; n.index() != t_.nodes.size(); ++n.value) {
             std::uint32_t met = 0;
@@ -215,7 +215,7 @@ private:
     }
 
     void check_tasks() {
-        std::vector<std::uint32_t> listed(t_.tasks.size());
+        column<std::uint32_t> listed(t_.tasks.size());
         for (auto const& job : t_.jobs)
             for (auto const t : job.tasks)
                 if (job.live && t.index() < listed.size()) ++listed[t.index()];
@@ -252,9 +252,9 @@ private:
     state const& s_;
     findings found_;
     columns used_, releasing_, pipelined_, held_;
-    std::vector<card_usage> cards_;
-    std::vector<status_counts> jobs_, roles_;
-    std::vector<std::uint32_t> best_effort_, best_effort_of_role_;
+    column<card_usage> cards_;
+    column<status_counts> jobs_, roles_;
+    column<std::uint32_t> best_effort_, best_effort_of_role_;
 };
 
 } // namespace detail
@@ -310,9 +310,9 @@ private:
             grew(was.cores.value - 100, is.cores.value - 100) || grew(was.slots - card.slots, is.slots - card.slots))
             found.push_back({.code = finding_code::new_excess, .card = c});
     }
-    std::vector<std::int64_t> best_effort(t.nodes.size());
-    std::vector<std::uint8_t> starts(t.jobs.size());
-    std::vector<std::uint8_t> holds(t.jobs.size());
+    column<std::int64_t> best_effort(t.nodes.size());
+    column<std::uint8_t> starts(t.jobs.size());
+    column<std::uint8_t> holds(t.jobs.size());
     for (task_id id{0}; id.index() != t.tasks.size(); ++id.value) {
         auto const& row = t.tasks[id.index()];
         if (!row.live) continue;

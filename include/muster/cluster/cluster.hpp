@@ -18,6 +18,7 @@
 #include <muster/cluster/state.hpp>
 #include <muster/cluster/tables.hpp>
 #include <muster/core/checked.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/result.hpp>
 
@@ -35,13 +36,14 @@ public:
     cluster() { state_.fit_to(tables_); }
 
     result<node_id> add_node(node_spec const& spec) {
-        if (auto const free = node_names_.unused(spec.name); !free) return tl::unexpected{free.error()};
-        auto row = make_node(spec);
-        if (!row) return tl::unexpected{row.error()};
+        if (spec.name.empty()) return fail(errc::empty);
+        if (node(spec.name)) return fail(errc::duplicate);
+        node_row row;
+        if (auto const made = make_node(spec, row); !made) return tl::unexpected{made.error()};
         node_id const id{tables_.nodes.size()};
-        tables_.nodes.push_back(std::move(*row));
+        tables_.nodes.push_back(std::move(row));
         add_cards(tables_.nodes.back(), spec.cards);
-        node_names_.emplace(spec.name, id);
+        node_names_.set(tables_.nodes.back().name, id);
         settle(id);
         if (astray_ != 0) reattach_if([&](task_row const& t) { return t.node_name == tables_.nodes[id.index()].name; });
         return id;
@@ -50,12 +52,12 @@ public:
     /// Replaces a node; its tasks stay and find their cards again by uuid. The name stays.
     result<void> update_node(node_id id, node_spec const& spec) {
         if (!live(id)) return fail(errc::wrong_state);
-        auto row = make_node(spec);
-        if (!row) return tl::unexpected{row.error()};
-        row->name = tables_.nodes[id.index()].name;
+        node_row row;
+        if (auto const made = make_node(spec, row); !made) return tl::unexpected{made.error()};
+        row.name = tables_.nodes[id.index()].name;
         auto const tasks = detach_all(id);
         count_in_total(id, -1);
-        tables_.nodes[id.index()] = std::move(*row);
+        tables_.nodes[id.index()] = std::move(row);
         add_cards(tables_.nodes[id.index()], spec.cards);
         settle(id);
         for (auto const t : tasks) attach(t);
@@ -68,18 +70,19 @@ public:
         auto const tasks = detach_all(id);
         count_in_total(id, -1);
         tables_.nodes[id.index()].live = false;
-        node_names_.erase(tables_.text(tables_.nodes[id.index()].name));
+        node_names_.erase(tables_.nodes[id.index()].name);
         for (auto const t : tasks) attach(t);
         return {};
     }
 
     result<queue_id> add_queue(queue_spec const& spec) {
-        if (auto const free = queue_names_.unused(spec.name); !free) return tl::unexpected{free.error()};
-        auto row = make<queue_row>(spec);
-        if (!row) return tl::unexpected{row.error()};
+        if (spec.name.empty()) return fail(errc::empty);
+        if (queue(spec.name)) return fail(errc::duplicate);
+        queue_row row;
+        if (auto const made = make(spec, row); !made) return tl::unexpected{made.error()};
         queue_id const id{tables_.queues.size()};
-        tables_.queues.push_back(std::move(*row));
-        queue_names_.emplace(spec.name, id);
+        tables_.queues.push_back(std::move(row));
+        queue_names_.set(tables_.queues.back().name, id);
         for (auto& job : tables_.jobs)
             if (job.live && job.queue_name == tables_.queues.back().name) job.queue = id;
         state_.fit_to(tables_);
@@ -89,10 +92,10 @@ public:
     /// Replaces a queue; the name stays.
     result<void> update_queue(queue_id id, queue_spec const& spec) {
         if (!live(id)) return fail(errc::wrong_state);
-        auto row = make<queue_row>(spec);
-        if (!row) return tl::unexpected{row.error()};
-        row->name = tables_.queues[id.index()].name;
-        tables_.queues[id.index()] = std::move(*row);
+        queue_row row;
+        if (auto const made = make(spec, row); !made) return tl::unexpected{made.error()};
+        row.name = tables_.queues[id.index()].name;
+        tables_.queues[id.index()] = std::move(row);
         state_.fit_to(tables_);
         return {};
     }
@@ -101,7 +104,7 @@ public:
     result<void> remove_queue(queue_id id) {
         if (!live(id)) return fail(errc::wrong_state);
         tables_.queues[id.index()].live = false;
-        queue_names_.erase(tables_.text(tables_.queues[id.index()].name));
+        queue_names_.erase(tables_.queues[id.index()].name);
         for (auto& job : tables_.jobs)
             if (job.queue == id) job.queue = queue_id{};
         return {};
@@ -110,14 +113,14 @@ public:
     result<job_id> add_job(job_spec const& spec) {
         auto const key = spec.ns + '/' + spec.name;
         if (spec.name.empty()) return fail(errc::empty);
-        if (job_keys_.contains(key)) return fail(errc::duplicate);
-        auto row = make_job(spec);
-        if (!row) return tl::unexpected{row.error()};
-        if (auto const sum = claimed_.replace({}, row->claim()); !sum) return tl::unexpected{sum.error()};
+        if (job(key)) return fail(errc::duplicate);
+        job_row row;
+        if (auto const made = make_job(spec, row); !made) return tl::unexpected{made.error()};
+        if (auto const sum = claimed_.replace({}, row.claim()); !sum) return tl::unexpected{sum.error()};
         job_id const id{tables_.jobs.size()};
-        row->key = tables_.symbols.intern(key);
-        tables_.jobs.push_back(std::move(*row));
-        job_keys_.emplace(key, id);
+        row.key = tables_.symbols.intern(key);
+        tables_.jobs.push_back(std::move(row));
+        job_keys_.set(tables_.jobs.back().key, id);
         demand_roles(id, spec);
         state_.fit_to(tables_);
         if (astray_ != 0) reattach_if([&](task_row const& t) { return t.group == tables_.jobs[id.index()].key; });
@@ -127,16 +130,16 @@ public:
     /// Replaces a job; its tasks and its name stay, roles that it no longer names are forgotten.
     result<void> update_job(job_id id, job_spec const& spec) {
         if (!live(id)) return fail(errc::wrong_state);
-        auto row = make_job(spec);
-        if (!row) return tl::unexpected{row.error()};
+        job_row row;
+        if (auto const made = make_job(spec, row); !made) return tl::unexpected{made.error()};
         auto& old = tables_.jobs[id.index()];
-        if (auto const sum = claimed_.replace(old.claim(), row->claim()); !sum) return tl::unexpected{sum.error()};
+        if (auto const sum = claimed_.replace(old.claim(), row.claim()); !sum) return tl::unexpected{sum.error()};
         auto const tasks = old.tasks;
         for (auto const t : tasks) detach(t);
-        row->ns = old.ns;
-        row->name = old.name;
-        row->key = old.key;
-        old = std::move(*row);
+        row.ns = old.ns;
+        row.name = old.name;
+        row.key = old.key;
+        old = std::move(row);
         demand_roles(id, spec);
         state_.fit_to(tables_);
         for (auto const t : tasks) attach(t);
@@ -150,7 +153,7 @@ public:
         for (auto const t : tasks) detach(t);
         (void)claimed_.replace(tables_.jobs[id.index()].claim(), {});
         tables_.jobs[id.index()].live = false;
-        job_keys_.erase(tables_.text(tables_.jobs[id.index()].key));
+        job_keys_.erase(tables_.jobs[id.index()].key);
         for (auto const t : tasks) attach(t);
         return {};
     }
@@ -158,13 +161,14 @@ public:
     result<task_id> add_task(task_spec const& spec) {
         auto const key = spec.ns + '/' + spec.name;
         if (spec.name.empty()) return fail(errc::empty);
-        if (task_keys_.contains(key)) return fail(errc::duplicate);
-        auto row = make<task_row>(spec);
-        if (!row) return tl::unexpected{row.error()};
-        if (auto const sum = asked_.replace({}, request_of(*row)); !sum) return tl::unexpected{sum.error()};
+        if (task(key)) return fail(errc::duplicate);
+        task_row row;
+        if (auto const made = make(spec, row); !made) return tl::unexpected{made.error()};
+        if (auto const sum = asked_.replace({}, request_of(row)); !sum) return tl::unexpected{sum.error()};
         task_id const id{tables_.tasks.size()};
-        tables_.tasks.push_back(std::move(*row));
-        task_keys_.emplace(key, id);
+        row.key = tables_.symbols.intern(key);
+        tables_.tasks.push_back(std::move(row));
+        task_keys_.set(tables_.tasks.back().key, id);
         attach(id);
         return id;
     }
@@ -172,15 +176,15 @@ public:
     /// Replaces a task; the name stays.
     result<void> update_task(task_id id, task_spec const& spec) {
         if (!live(id)) return fail(errc::wrong_state);
-        auto row = make<task_row>(spec);
-        if (!row) return tl::unexpected{row.error()};
+        task_row row;
+        if (auto const made = make(spec, row); !made) return tl::unexpected{made.error()};
         auto& old = tables_.tasks[id.index()];
-        if (auto const sum = asked_.replace(request_of(old), request_of(*row)); !sum)
-            return tl::unexpected{sum.error()};
+        if (auto const sum = asked_.replace(request_of(old), request_of(row)); !sum) return tl::unexpected{sum.error()};
         detach(id);
-        row->ns = old.ns;
-        row->name = old.name;
-        old = std::move(*row);
+        row.ns = old.ns;
+        row.name = old.name;
+        row.key = old.key;
+        old = std::move(row);
         attach(id);
         return {};
     }
@@ -191,15 +195,15 @@ public:
         auto& row = tables_.tasks[id.index()];
         (void)asked_.replace(request_of(row), {});
         row.live = false;
-        task_keys_.erase(tables_.text(row.ns) + '/' + tables_.text(row.name));
+        task_keys_.erase(row.key);
         return {};
     }
 
-    [[nodiscard]] node_id node(std::string_view name) const { return node_names_.find(name); }
-    [[nodiscard]] queue_id queue(std::string_view name) const { return queue_names_.find(name); }
+    [[nodiscard]] node_id node(std::string_view name) const { return node_names_.find(tables_.symbols.find(name)); }
+    [[nodiscard]] queue_id queue(std::string_view name) const { return queue_names_.find(tables_.symbols.find(name)); }
     /// By "namespace/name", here and below.
-    [[nodiscard]] job_id job(std::string_view key) const { return job_keys_.find(key); }
-    [[nodiscard]] task_id task(std::string_view key) const { return task_keys_.find(key); }
+    [[nodiscard]] job_id job(std::string_view key) const { return job_keys_.find(tables_.symbols.find(key)); }
+    [[nodiscard]] task_id task(std::string_view key) const { return task_keys_.find(tables_.symbols.find(key)); }
 
     [[nodiscard]] bool live(node_id id) const noexcept { return is_live(tables_.nodes, id); }
     [[nodiscard]] bool live(queue_id id) const noexcept { return is_live(tables_.queues, id); }
@@ -214,7 +218,7 @@ public:
         cluster fresh;
         auto& t = fresh.tables_;
         auto const kept = [](auto const& rows, auto move_over) {
-            std::vector<std::uint32_t> place(rows.size(), node_id::nothing);
+            column<std::uint32_t> place(rows.size(), node_id::nothing);
             for (std::size_t i = 0; i != rows.size(); ++i)
                 if (rows[i].live) place[i] = move_over(rows[i]);
             return place;
@@ -227,12 +231,12 @@ public:
             auto const cards = row.cards;
             row.cards = {static_cast<std::uint32_t>(t.cards.size()), cards.count};
             for (auto i = std::size_t{cards.first}; i != cards.end(); ++i) t.cards.push_back(tables_.cards[i]);
-            fresh.node_names_.emplace(tables_.text(row.name), node_id{t.nodes.size()});
+            fresh.node_names_.set(row.name, node_id{t.nodes.size()});
             t.nodes.push_back(std::move(row));
             return static_cast<std::uint32_t>(t.nodes.size() - 1);
         });
         auto const queues = kept(tables_.queues, [&](queue_row const& row) {
-            fresh.queue_names_.emplace(tables_.text(row.name), queue_id{t.queues.size()});
+            fresh.queue_names_.set(row.name, queue_id{t.queues.size()});
             t.queues.push_back(row);
             return static_cast<std::uint32_t>(t.queues.size() - 1);
         });
@@ -241,7 +245,7 @@ public:
             auto const roles = std::exchange(row.roles, {});
             row.tasks.clear();
             job_id const id{t.jobs.size()};
-            fresh.job_keys_.emplace(tables_.text(row.key), id);
+            fresh.job_keys_.set(row.key, id);
             t.jobs.push_back(std::move(row));
             for (auto const r : roles)
                 if (tables_.roles[r.index()].demanded) fresh.add_role(id, tables_.roles[r.index()]);
@@ -251,7 +255,7 @@ public:
         for (node_id n{0}; n.index() != t.nodes.size(); ++n.value) fresh.settle(n);
         (void)kept(tables_.tasks, [&](task_row row) {
             task_id const id{t.tasks.size()};
-            fresh.task_keys_.emplace(tables_.text(row.ns) + '/' + tables_.text(row.name), id);
+            fresh.task_keys_.set(row.key, id);
             t.tasks.push_back(std::move(row));
             fresh.attach(id);
             return id.value;
@@ -273,25 +277,24 @@ private:
 
     /// A row of a spec. Names that are new stay known, even if the spec is refused, and the columns have room for them.
     template <class Row, class Spec>
-    [[nodiscard]] result<Row> make(Spec const& spec) {
-        auto row = rows_.make(tables_, spec);
+    [[nodiscard]] result<void> make(Spec const& spec, Row& row) {
+        auto const made = rows_.make(tables_, spec, row);
         if (state_.idle.size() != tables_.dimensions.size()) state_.fit_to(tables_);
-        return row;
+        return made;
     }
 
-    [[nodiscard]] result<node_row> make_node(node_spec const& spec) {
-        auto row = make<node_row>(spec);
-        if (!row) return row;
+    [[nodiscard]] result<void> make_node(node_spec const& spec, node_row& row) {
+        if (auto const made = make(spec, row); !made) return made;
         totals_.resize(tables_.dimensions.size());
-        for (auto const& [d, amount] : row->allocatable)
+        for (auto const& [d, amount] : row.allocatable)
             if (!checked_add(totals_[d.index()], amount)) return fail(errc::overflow);
-        return row;
+        return {};
     }
 
-    [[nodiscard]] result<job_row> make_job(job_spec const& spec) {
-        auto row = make<job_row>(spec);
-        if (row) row->queue = queue(spec.queue);
-        return row;
+    [[nodiscard]] result<void> make_job(job_spec const& spec, job_row& row) {
+        auto const made = make(spec, row);
+        row.queue = queue(spec.queue);
+        return made;
     }
 
     void add_cards(node_row& row, std::vector<card_spec> const& specs) {
@@ -341,7 +344,7 @@ private:
     /// Joins a task to its job and node, as its row names them.
     void attach(task_id id) {
         auto& row = tables_.tasks[id.index()];
-        row.job = row.group ? job(tables_.text(row.group)) : job_id{};
+        row.job = job_keys_.find(row.group);
         if (row.job) {
             row.role = role_of(row.job, row.role_name);
             tables_.jobs[row.job.index()].tasks.push_back(id);
@@ -349,7 +352,7 @@ private:
         state_.fit_to(tables_);
         placement where;
         where.status = row.status;
-        if (row.node_name && statuses::on_node.has(row.status)) where.node = node(tables_.text(row.node_name));
+        if (row.node_name && statuses::on_node.has(row.status)) where.node = node_names_.find(row.node_name);
         where.shares.first = static_cast<std::uint32_t>(state_.shares.size());
         if (where.node) {
             auto const cards = tables_.nodes[where.node.index()].cards;
@@ -369,7 +372,7 @@ private:
         if (astray(id)) --astray_;
         state_.leave(tables_, id);
         auto& row = tables_.tasks[id.index()];
-        if (row.job) std::erase(tables_.jobs[row.job.index()].tasks, id);
+        if (row.job) erase_if(tables_.jobs[row.job.index()].tasks, [&](task_id t) { return t == id; });
         row.job = job_id{};
         row.role = role_id{};
     }
@@ -383,8 +386,8 @@ private:
         }
     }
 
-    [[nodiscard]] std::vector<task_id> detach_all(node_id id) {
-        std::vector<task_id> tasks;
+    [[nodiscard]] column<task_id> detach_all(node_id id) {
+        column<task_id> tasks;
         for (auto t = state_.first_on_node[id.index()]; t; t = state_.next_on_node[t.index()]) tasks.push_back(t);
         std::sort(tasks.begin(), tasks.end());
         for (auto const t : tasks) detach(t);
@@ -398,10 +401,10 @@ private:
     detail::names<job_id> job_keys_;
     detail::names<task_id> task_keys_;
     detail::row_maker rows_;
-    std::vector<std::int64_t> totals_; ///< allocatable over all nodes, by dimension
-    detail::demand asked_;             ///< by tasks
-    detail::demand claimed_;           ///< by jobs' minimum resources
-    std::size_t astray_ = 0;           ///< tasks whose node or job is missing
+    column<std::int64_t> totals_; ///< allocatable over all nodes, by dimension
+    detail::demand asked_;        ///< by tasks
+    detail::demand claimed_;      ///< by jobs' minimum resources
+    std::size_t astray_ = 0;      ///< tasks whose node or job is missing
 };
 
 } // namespace muster

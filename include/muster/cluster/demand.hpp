@@ -4,8 +4,8 @@
 /// What all rows of a kind ask for together, so that sums over a cluster stay inside 64 bits.
 
 #include <cstdint>
-#include <vector>
 
+#include <muster/core/column.hpp>
 #include <muster/core/result.hpp>
 #include <muster/resource/amounts.hpp>
 
@@ -28,7 +28,7 @@ public:
     }
 
 private:
-    std::vector<std::int64_t> sums_; ///< by dimension
+    column<std::int64_t> sums_; ///< by dimension
 };
 
 } // namespace muster::detail

@@ -4,9 +4,9 @@
 /// The one list of everything a session changed, in order.
 
 #include <cstddef>
-#include <vector>
 
 #include <muster/cluster/state.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 
 namespace muster {
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] auto end() const noexcept { return entries_.end(); }
 
 private:
-    std::vector<change> entries_;
+    column<change> entries_;
 };
 
 } // namespace muster

@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <muster/cluster/rules.hpp>
 #include <muster/cluster/shape.hpp>
 #include <muster/cluster/spec.hpp>
 #include <muster/cluster/tables.hpp>
+#include <muster/core/hash_index.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/result.hpp>
 
@@ -25,7 +25,7 @@ namespace muster::detail {
 /// Errors: those of `cluster`; names met before one stay interned.
 class row_maker {
 public:
-    [[nodiscard]] result<node_row> make(tables& t, node_spec const& spec) {
+    [[nodiscard]] result<void> make(tables& t, node_spec const& spec, node_row& row) {
         auto allocatable = count(spec.allocatable, t.dimensions);
         if (!allocatable) return tl::unexpected{allocatable.error()};
         for (std::size_t i = 0; i != spec.cards.size(); ++i) {
@@ -33,28 +33,24 @@ public:
             if (c.slots < 0 || c.memory < mib{0} || c.memory > card_memory_limit) return fail(errc::out_of_range, i);
         }
         interning const interned{t.symbols};
-        node_row row;
         row.name = interned(spec.name);
         row.labels = intern(spec.labels, t.symbols);
         row.taints = interned(spec.taints);
         for (std::size_t i = 0; i != spec.images.size(); ++i)
             if (spec.images[i].second < 0 || spec.images[i].second > image_limit) return fail(errc::out_of_range, i);
-        for (auto const& [name, bytes] : spec.images) row.images.emplace_back(interned(name), bytes);
-        std::sort(row.images.begin(), row.images.end());
+        for (auto const& [name, bytes] : spec.images) row.images.push_back({interned(name), bytes});
+        std::sort(row.images.begin(), row.images.end(), [](image const& a, image const& b) { return a.name < b.name; });
         row.allocatable = std::move(*allocatable);
         row.unschedulable = spec.unschedulable;
-        return row;
+        return {};
     }
 
-    [[nodiscard]] result<queue_row> make(tables& t, queue_spec const& spec) {
+    [[nodiscard]] result<void> make(tables& t, queue_spec const& spec, queue_row& row) {
         if (spec.weight < 0) return fail(errc::negative);
-        queue_row row;
         for (auto const& [from, to] :
              {std::pair{&spec.capability, &row.capability}, std::pair{&spec.deserved, &row.deserved},
               std::pair{&spec.guarantee, &row.guarantee}}) {
-            auto made = make(t, *from);
-            if (!made) return tl::unexpected{made.error()};
-            *to = std::move(*made);
+            if (auto const made = make(t, *from, *to); !made) return made;
         }
         if (spec.capability && spec.capability->empty()) row.capability.reset();
         row.name = t.symbols.intern(spec.name);
@@ -64,26 +60,23 @@ public:
         row.priority = spec.priority;
         row.reclaimable = spec.reclaimable;
         row.open = spec.open;
-        return row;
+        return {};
     }
 
-    [[nodiscard]] result<job_row> make(tables& t, job_spec const& spec) {
-        auto min_resources = make(t, spec.min_resources);
-        if (!min_resources) return tl::unexpected{min_resources.error()};
-        job_row row;
+    [[nodiscard]] result<void> make(tables& t, job_spec const& spec, job_row& row) {
+        if (auto const made = make(t, spec.min_resources, row.min_resources); !made) return made;
         row.ns = t.symbols.intern(spec.ns);
         row.name = t.symbols.intern(spec.name);
         row.queue_name = t.symbols.intern(spec.queue);
         row.created = spec.created;
         row.min_available = spec.min_available;
         for (auto const& [role, min] : spec.min_of_role) row.min_of_roles += min;
-        row.min_resources = std::move(*min_resources);
         row.priority = spec.priority;
         row.phase = spec.phase;
-        return row;
+        return {};
     }
 
-    [[nodiscard]] result<task_row> make(tables& t, task_spec const& spec) {
+    [[nodiscard]] result<void> make(tables& t, task_spec const& spec, task_row& row) {
         auto request = count(spec.requests, t.dimensions);
         if (!request) return tl::unexpected{request.error()};
         if (!request->add(dimension::pods, 1)) return fail(errc::overflow);
@@ -105,7 +98,6 @@ public:
         s.scoring_memory = spec.scoring_memory.value_or(asked(dimension::memory, std::int64_t{200} << 20));
         s.devices = spec.devices;
         s.placement = interned(spec.rules);
-        task_row row;
         row.ns = interned(spec.ns);
         row.name = interned(spec.name);
         row.uid = spec.uid.empty() ? spec.ns + '/' + spec.name : spec.uid;
@@ -124,18 +116,20 @@ public:
         row.gate = spec.gate;
         row.critical = spec.critical;
         row.preemptable = spec.preemptable;
-        return row;
+        return {};
     }
 
 private:
     /// The most bytes of an image: sums over a node's stay inside 64 bits.
     static constexpr std::int64_t image_limit = std::int64_t{1} << 50;
 
-    [[nodiscard]] result<std::optional<amounts>> make(tables& t, std::optional<resource_list> const& list) {
-        if (!list) return std::optional<amounts>{};
-        auto sums = count(*list, t.dimensions);
-        if (!sums) return tl::unexpected{sums.error()};
-        return std::optional{std::move(*sums)};
+    [[nodiscard]] static result<void> make(tables& t, std::optional<resource_list> const& list,
+                                           std::optional<amounts>& sums) {
+        if (!list) return {};
+        auto counted = count(*list, t.dimensions);
+        if (!counted) return tl::unexpected{counted.error()};
+        sums = std::move(*counted);
+        return {};
     }
 
     /// Whether a share is no debt, and small enough for sums of many.
@@ -152,12 +146,16 @@ private:
     }
 
     [[nodiscard]] shape_id intern_shape(tables& t, shape s) {
-        auto const [at, fresh] = shape_ids_.try_emplace(s, shape_id{t.shapes.size()});
-        if (fresh) t.shapes.push_back(std::move(s));
-        return at->second;
+        auto const hash = hash_of(s);
+        shape_id found;
+        found.value = index_.find(hash, [&](std::size_t position) { return t.shapes[position] == s; });
+        if (found) return found;
+        index_.insert(hash, static_cast<std::uint32_t>(t.shapes.size()));
+        t.shapes.push_back(std::move(s));
+        return shape_id{t.shapes.size() - 1};
     }
 
-    std::unordered_map<shape, shape_id, shape_hash> shape_ids_;
+    hash_index index_; ///< of shapes
 };
 
 } // namespace muster::detail

@@ -11,13 +11,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/symbol_table.hpp>
 
 namespace muster {
+
+namespace detail {
+/// A list of values that are plain once their texts are symbols.
+template <class T>
+using list_of = std::conditional_t<std::is_trivially_copyable_v<T>, column<T>, std::vector<T>>;
+} // namespace detail
 
 enum class label_operator : std::uint8_t { in, not_in, exists, does_not_exist, greater, less };
 
@@ -26,7 +34,7 @@ template <class Text>
 struct basic_requirement {
     Text key{};
     label_operator op = label_operator::in;
-    std::vector<Text> values{};
+    detail::list_of<Text> values{};
     std::optional<std::int64_t> number{}; ///< the value of `greater` and `less`
 
     friend bool operator==(basic_requirement const&, basic_requirement const&) = default;
@@ -82,15 +90,24 @@ struct basic_port {
     friend bool operator==(basic_port const&, basic_port const&) = default;
 };
 
+/// A label that must be there, with its value.
+template <class Text>
+struct basic_pair {
+    Text key{};
+    Text value{};
+
+    friend bool operator==(basic_pair const&, basic_pair const&) = default;
+};
+
 /// A pod's rules for its node.
 template <class Text>
 struct basic_rules {
-    std::vector<std::pair<Text, Text>> selector{};           ///< labels that the node must have
+    detail::list_of<basic_pair<Text>> selector{};            ///< labels that the node must have
     std::optional<std::vector<basic_term<Text>>> required{}; ///< one of them must match
     std::vector<basic_preference<Text>> preferred{};
-    std::vector<basic_toleration<Text>> tolerations{};
-    std::vector<basic_port<Text>> ports{};
-    std::vector<Text> images{}; ///< of its containers; a node that has them starts it sooner
+    detail::list_of<basic_toleration<Text>> tolerations{};
+    detail::list_of<basic_port<Text>> ports{};
+    detail::list_of<Text> images{}; ///< of its containers; a node that has them starts it sooner
 
     friend bool operator==(basic_rules const&, basic_rules const&) = default;
 };
@@ -129,17 +146,14 @@ struct interning {
 
     symbol operator()(std::string const& text) const { return symbols.intern(text); }
 
-    template <class A, class B>
-    auto operator()(std::pair<A, B> const& pair) const {
-        return std::pair{(*this)(pair.first), (*this)(pair.second)};
-    }
+    basic_pair<symbol> operator()(basic_pair<std::string> const& p) const { return {(*this)(p.key), (*this)(p.value)}; }
     template <class T>
     auto operator()(std::optional<T> const& maybe) const {
         return maybe ? std::optional{(*this)(*maybe)} : std::nullopt;
     }
     template <class T>
     auto operator()(std::vector<T> const& list) const {
-        std::vector<decltype((*this)(list.front()))> interned;
+        list_of<decltype((*this)(list.front()))> interned;
         interned.reserve(list.size());
         for (auto const& item : list) interned.push_back((*this)(item));
         return interned;
@@ -165,8 +179,8 @@ struct interning {
 } // namespace detail
 
 /// The labels as decisions read them, ascending by key.
-[[nodiscard]] inline std::vector<label> intern(label_list const& list, symbol_table& symbols) {
-    std::vector<label> labels;
+[[nodiscard]] inline column<label> intern(label_list const& list, symbol_table& symbols) {
+    column<label> labels;
     for (auto const& [key, value] : list)
         labels.push_back({symbols.intern(key), symbols.intern(value), detail::whole_number(value)});
     std::sort(labels.begin(), labels.end(), [](label const& a, label const& b) { return a.key < b.key; });
@@ -174,7 +188,7 @@ struct interning {
 }
 
 /// The label of that key, or nothing.
-[[nodiscard]] inline label const* find(std::vector<label> const& labels, symbol key) noexcept {
+[[nodiscard]] inline label const* find(column<label> const& labels, symbol key) noexcept {
     auto const at = std::lower_bound(labels.begin(), labels.end(), key,
                                      [](label const& l, symbol wanted) { return l.key < wanted; });
     return at != labels.end() && at->key == key ? &*at : nullptr;
@@ -184,7 +198,7 @@ struct interning {
 ///
 /// Source: Kubernetes, labels.Requirement.Matches: a missing label meets `not_in` and `does_not_exist` alone, and
 ///         `greater` and `less` compare whole numbers.
-[[nodiscard]] inline bool meets(std::vector<label> const& labels, basic_requirement<symbol> const& r) noexcept {
+[[nodiscard]] inline bool meets(column<label> const& labels, basic_requirement<symbol> const& r) noexcept {
     auto const* const found = find(labels, r.key);
     auto const listed = [&] { return std::find(r.values.begin(), r.values.end(), found->value) != r.values.end(); };
     switch (r.op) {
@@ -205,8 +219,7 @@ struct interning {
 }
 
 /// Whether a node meets all of a term; `name` is the node's. A term without conditions matches nothing.
-[[nodiscard]] inline bool meets(std::vector<label> const& labels, symbol name,
-                                basic_term<symbol> const& term) noexcept {
+[[nodiscard]] inline bool meets(column<label> const& labels, symbol name, basic_term<symbol> const& term) noexcept {
     if (term.labels.empty() && term.fields.empty()) return false;
     for (auto const& r : term.labels)
         if (!meets(labels, r)) return false;

@@ -4,7 +4,6 @@
 /// Shapes: everything that fits, score and assign may read of a task. Tasks of one shape are interchangeable there.
 
 #include <cstdint>
-#include <vector>
 
 #include <muster/cluster/rules.hpp>
 #include <muster/core/ids.hpp>
@@ -26,17 +25,15 @@ struct shape {
 };
 
 /// Hashes what tells most shapes apart; equality decides.
-struct shape_hash {
-    [[nodiscard]] std::size_t operator()(shape const& s) const noexcept {
-        std::uint64_t h = 1469598103934665603ULL;
-        auto const mix = [&](std::int64_t v) { h = (h ^ static_cast<std::uint64_t>(v)) * 1099511628211ULL; };
-        for (auto const& [d, amount] : s.request) mix(static_cast<std::int64_t>(d.value)), mix(amount);
-        for (auto const& c : s.devices.containers) mix(c.cards), mix(c.memory.value), mix(c.cores.value);
-        for (auto const& [key, value] : s.placement.selector) mix(key.value), mix(value.value);
-        mix(static_cast<std::int64_t>(s.placement.tolerations.size()));
-        mix(static_cast<std::int64_t>(s.placement.ports.size()));
-        return h;
-    }
-};
+[[nodiscard]] inline std::uint64_t hash_of(shape const& s) noexcept {
+    std::uint64_t h = 1469598103934665603ULL;
+    auto const mix = [&](std::int64_t v) { h = (h ^ static_cast<std::uint64_t>(v)) * 1099511628211ULL; };
+    for (auto const& [d, amount] : s.request) mix(static_cast<std::int64_t>(d.value)), mix(amount);
+    for (auto const& c : s.devices.containers) mix(c.cards), mix(c.memory.value), mix(c.cores.value);
+    for (auto const& [key, value] : s.placement.selector) mix(key.value), mix(value.value);
+    mix(static_cast<std::int64_t>(s.placement.tolerations.size()));
+    mix(static_cast<std::int64_t>(s.placement.ports.size()));
+    return h;
+}
 
 } // namespace muster

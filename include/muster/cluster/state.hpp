@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/cluster/status.hpp>
 #include <muster/cluster/tables.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/device/card.hpp>
 
@@ -32,31 +32,27 @@ struct placement {
 ///            task, job or role for the rest.
 /// Source:    volcano, pkg/scheduler/api/node_info.go and job_info.go, at ed72c7c8 (spec/volcano-core.md 1.6).
 struct state {
-    std::vector<std::vector<std::int64_t>> idle{}; ///< allocatable less used
-    std::vector<std::vector<std::int64_t>> used{};
-    std::vector<std::vector<std::int64_t>> releasing{}; ///< part of used, on its way out
-    std::vector<std::vector<std::int64_t>> pipelined{}; ///< promised out of what is released
-    std::vector<card_usage> cards{};
-    std::vector<placement> tasks{};
-    std::vector<std::uint32_t> tasks_on_node{};
-    std::vector<task_id> first_on_node{}; ///< heads of lists through `next_on_node`
-    std::vector<task_id> next_on_node{};
-    std::vector<task_id> previous_on_node{};
-    std::vector<status_counts> jobs{};
-    std::vector<status_counts> roles{};
-    std::vector<std::uint32_t> pending_best_effort{}; ///< a job
-    std::vector<std::uint32_t> pending_best_effort_of_role{};
-    std::vector<std::vector<std::int64_t>> held{}; ///< a job
-    std::vector<share> shares{};                   ///< grows only; placements point into it
+    grid<std::int64_t> idle{}; ///< allocatable less used
+    grid<std::int64_t> used{};
+    grid<std::int64_t> releasing{}; ///< part of used, on its way out
+    grid<std::int64_t> pipelined{}; ///< promised out of what is released
+    column<card_usage> cards{};
+    column<placement> tasks{};
+    column<std::uint32_t> tasks_on_node{};
+    column<task_id> first_on_node{}; ///< heads of lists through `next_on_node`
+    column<task_id> next_on_node{};
+    column<task_id> previous_on_node{};
+    column<status_counts> jobs{};
+    column<status_counts> roles{};
+    column<std::uint32_t> pending_best_effort{}; ///< a job
+    column<std::uint32_t> pending_best_effort_of_role{};
+    grid<std::int64_t> held{}; ///< a job
+    column<share> shares{};    ///< grows only; placements point into it
 
     /// Makes room for every row of the tables; new nodes are idle.
     void fit_to(tables const& t) {
-        auto const columns = [&](auto& of, std::size_t rows) {
-            of.resize(t.dimensions.size());
-            for (auto& column : of) column.resize(rows);
-        };
-        for (auto* const of : {&idle, &used, &releasing, &pipelined}) columns(*of, t.nodes.size());
-        columns(held, t.jobs.size());
+        for (auto* const of : {&idle, &used, &releasing, &pipelined}) of->resize(t.dimensions.size(), t.nodes.size());
+        held.resize(t.dimensions.size(), t.jobs.size());
         cards.resize(t.cards.size());
         tasks.resize(t.tasks.size());
         next_on_node.resize(t.tasks.size());

@@ -5,16 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <muster/cluster/rules.hpp>
 #include <muster/cluster/shape.hpp>
 #include <muster/cluster/spec.hpp>
 #include <muster/cluster/status.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/symbol_table.hpp>
 #include <muster/device/card.hpp>
@@ -32,11 +31,17 @@ struct range {
     friend constexpr bool operator==(range, range) noexcept = default;
 };
 
+/// A container image that a node has.
+struct image {
+    symbol name;
+    std::int64_t bytes = 0;
+};
+
 struct node_row {
     symbol name;
-    std::vector<label> labels{};
-    std::vector<taint> taints{};
-    std::vector<std::pair<symbol, std::int64_t>> images{}; ///< and bytes, ascending by symbol
+    column<label> labels{};
+    column<taint> taints{};
+    column<image> images{}; ///< ascending by name
     amounts allocatable{};
     range cards{};
     bool unschedulable = false;
@@ -76,8 +81,8 @@ struct job_row {
     std::optional<amounts> min_resources{};
     std::int32_t priority = 0;
     job_phase phase = job_phase::pending;
-    std::vector<role_id> roles{};
-    std::vector<task_id> tasks{}; ///< live ones, in order of adding or of their last change
+    column<role_id> roles{};
+    column<task_id> tasks{}; ///< live ones, in order of adding or of their last change
     bool live = true;
 
     /// Its minimum resources, nothing where it has none.
@@ -95,6 +100,7 @@ struct named_share {
 struct task_row {
     symbol ns;
     symbol name;
+    symbol key; ///< "namespace/name"
     std::string uid{};
     symbol group; ///< "namespace/name" of its PodGroup
     job_id job;   ///< none while there is no such job
@@ -107,8 +113,8 @@ struct task_row {
     task_status status = task_status::pending;
     symbol node_name;
     symbol nominated;
-    std::vector<named_share> held{};
-    std::vector<label> labels{};
+    column<named_share> held{};
+    column<label> labels{};
     scheduling_gate gate = scheduling_gate::none;
     bool best_effort = false;
     bool critical = false;
@@ -121,10 +127,10 @@ struct tables {
     symbol_table symbols{};
     dimension_table dimensions{};
     std::vector<node_row> nodes{};
-    std::vector<card> cards{};
+    column<card> cards{};
     std::vector<queue_row> queues{};
     std::vector<job_row> jobs{};
-    std::vector<role_row> roles{};
+    column<role_row> roles{};
     std::vector<task_row> tasks{};
     std::vector<shape> shapes{};
 

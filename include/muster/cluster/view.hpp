@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <muster/cluster/state.hpp>
 #include <muster/cluster/tables.hpp>

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/device/card.hpp>
 #include <muster/device/order.hpp>
@@ -25,8 +25,8 @@ public:
     [[nodiscard]] std::span<std::uint32_t> order() noexcept { return order_; }
 
 private:
-    std::vector<card_usage> usage_;
-    std::vector<std::uint32_t> order_;
+    column<card_usage> usage_;
+    column<std::uint32_t> order_;
 };
 
 /// What a fit found.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <muster/core/column.hpp>
 #include <muster/resource/units.hpp>
 
 namespace muster {
@@ -37,7 +38,7 @@ struct card_filter {
 
 /// A pod's whole request; containers without cards have no entry.
 struct device_request {
-    std::vector<container_request> containers{};
+    column<container_request> containers{};
     card_filter filter{};
 
     [[nodiscard]] bool empty() const noexcept { return containers.empty(); }

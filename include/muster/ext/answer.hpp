@@ -93,8 +93,7 @@ private:
         return containers[position]["name"].string_or(std::to_string(position));
     }
 
-    [[nodiscard]] nlohmann::json amounts_by_name(std::vector<std::vector<std::int64_t>> const& columns,
-                                                 std::size_t row) const {
+    [[nodiscard]] nlohmann::json amounts_by_name(grid<std::int64_t> const& columns, std::size_t row) const {
         nlohmann::json out = nlohmann::json::object();
         for (auto const d : tables_->dimensions.walk())
             if (d == dimension::cpu || d == dimension::memory || columns[d.index()][row] != 0)
@@ -192,7 +191,8 @@ private:
         auto const& last = s_->last();
         for (std::size_t q = 0; q != tables_->queues.size(); ++q) {
             auto const& row = tables_->queues[q];
-            std::vector<std::vector<std::int64_t>> allocated(tables_->dimensions.size(), std::vector<std::int64_t>(1));
+            grid<std::int64_t> allocated;
+            allocated.resize(tables_->dimensions.size(), 1);
             for (auto const j : last.jobs)
                 if (tables_->jobs[j.index()].queue.index() == q)
                     for (std::size_t d = 0; d != allocated.size(); ++d)

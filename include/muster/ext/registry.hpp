@@ -162,7 +162,9 @@ private:
                       g.key + ": expected a comma list of resources, found " + in_words(g.value) + "; it is left out");
             return true;
         }
+        auto& weights = target_->*a.member;
         for (auto const& name : items_of(*text)) {
+            if (std::any_of(weights.begin(), weights.end(), [&](auto const& w) { return w.first == name; })) continue;
             std::int64_t weight = 1;
             for (auto const& other : given) {
                 if (other.key != std::string{a.prefix} + name) continue;
@@ -173,7 +175,7 @@ private:
                     say_.warn(other.line, other.key + ": expected a whole number of zero or more, found " +
                                               in_words(other.value) + "; 1 is taken");
             }
-            (target_->*a.member)[name] = weight;
+            weights.emplace_back(name, weight);
         }
         return true;
     }

@@ -76,7 +76,8 @@ namespace detail {
 /// What a pod's spec asks of its node.
 [[nodiscard]] inline rules_spec read_rules(field const& spec) {
     rules_spec rules;
-    for (auto const& [key, value] : spec["nodeSelector"].members()) rules.selector.emplace_back(key, value.as_string());
+    for (auto const& [key, value] : spec["nodeSelector"].members())
+        rules.selector.push_back({std::string{key}, value.as_string()});
     auto const affinity = spec["affinity"]["nodeAffinity"];
     if (auto const required = affinity["requiredDuringSchedulingIgnoredDuringExecution"]) {
         rules.required.emplace();

@@ -237,8 +237,9 @@ private:
         message_maker const say{*cluster_, outcome_};
         auto const cycle = cycles_.size();
         for (auto const& r : outcome_.record.refusals)
-            if (!r.task && std::any_of(r.why.begin(), r.why.end(),
-                                       [](reason const& why) { return why.code == reason_code::queue_quota; }))
+            if (auto const why = outcome_.record.why(r);
+                !r.task &&
+                std::any_of(why.begin(), why.end(), [](reason const& w) { return w.code == reason_code::queue_quota; }))
                 events_.push_back({cycle, key_of(r.job), "Normal", "Unschedulable", say.refusal_event(r)});
         bool any = false;
         for (auto const j : outcome_.jobs) {

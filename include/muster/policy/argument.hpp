@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,15 +29,18 @@ struct argument {
 template <class P, class T>
 argument(std::string_view, T P::*) -> argument<P, T>;
 
+/// Names with weights, each name once.
+using weight_list = std::vector<std::pair<std::string, std::int64_t>>;
+
 /// Weights of resources: a comma list under `list` names them, `prefix` + name sets one.
 template <class P>
 struct weights_argument {
     std::string_view list;
     std::string_view prefix;
-    std::map<std::string, std::int64_t> P::*member;
+    weight_list P::*member;
 };
 template <class P>
-weights_argument(std::string_view, std::string_view, std::map<std::string, std::int64_t> P::*) -> weights_argument<P>;
+weights_argument(std::string_view, std::string_view, weight_list P::*) -> weights_argument<P>;
 
 /// Label sets, as a list of maps.
 using label_set = std::vector<std::pair<std::string, std::string>>;

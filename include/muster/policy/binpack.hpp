@@ -4,16 +4,14 @@
 /// Policy binpack: fill the fullest node that still has room.
 
 #include <cstdint>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/real.hpp>
 #include <muster/policy/argument.hpp>
 #include <muster/policy/hooks.hpp>
+#include <muster/resource/amounts.hpp>
 #include <muster/resource/dimension.hpp>
 
 namespace muster::policy {
@@ -25,7 +23,7 @@ struct binpack {
     std::int64_t weight = 1; ///< of the whole score; zero switches it off
     std::int64_t cpu = 1;
     std::int64_t memory = 1;
-    std::map<std::string, std::int64_t> resources{}; ///< weights of other resources; one not named is not scored
+    weight_list resources{}; ///< weights of other resources; one not named is not scored
 
     class state {
     public:
@@ -33,11 +31,12 @@ struct binpack {
             auto const& dimensions = view.in().dimensions;
             for (auto const d : dimensions.walk()) {
                 if (d == dimension::cpu)
-                    weights_.emplace_back(d, p.cpu);
+                    weights_.push_back({d, p.cpu});
                 else if (d == dimension::memory)
-                    weights_.emplace_back(d, p.memory);
-                else if (auto const w = p.resources.find(dimensions.name(d)); w != p.resources.end())
-                    weights_.emplace_back(d, w->second);
+                    weights_.push_back({d, p.memory});
+                else
+                    for (auto const& [name, weight] : p.resources)
+                        if (name == dimensions.name(d)) weights_.push_back({d, weight});
             }
         }
 
@@ -65,7 +64,7 @@ struct binpack {
 
     private:
         double weight_;
-        std::vector<std::pair<dimension_id, std::int64_t>> weights_; ///< in the order that sums follow
+        column<dimension_amount> weights_; ///< in the order that sums follow
     };
 
     [[nodiscard]] state open(session_view view) const { return {*this, view}; }

@@ -4,9 +4,9 @@
 /// Policy conformance: what keeps the cluster alive is never evicted.
 
 #include <span>
-#include <vector>
 
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/policy/hooks.hpp>
 
 namespace muster::policy {
@@ -16,17 +16,17 @@ namespace muster::policy {
 /// Source: volcano, pkg/scheduler/plugins/conformance/conformance.go, at ed72c7c8.
 struct conformance {
     vote preemptable(session_view view, task_view, std::span<task_id const> candidates,
-                     std::vector<task_id>& victims) const {
+                     column<task_id>& victims) const {
         return spare(view, candidates, victims);
     }
 
     vote reclaimable(session_view view, task_view, std::span<task_id const> candidates,
-                     std::vector<task_id>& victims) const {
+                     column<task_id>& victims) const {
         return spare(view, candidates, victims);
     }
 
 private:
-    static vote spare(session_view view, std::span<task_id const> candidates, std::vector<task_id>& victims) {
+    static vote spare(session_view view, std::span<task_id const> candidates, column<task_id>& victims) {
         for (auto const t : candidates) {
             auto const task = view.view(t);
             if (!task.row().critical && task.text(task.row().ns) != "kube-system") victims.push_back(t);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/real.hpp>
 #include <muster/device/filter.hpp>
@@ -58,7 +59,7 @@ struct deviceshare {
             return std::floor(found.score + 0.5) * static_cast<double>(weight_);
         }
 
-        [[nodiscard]] assignment assign(node_view node, shape_view shape, std::vector<share>& out) {
+        [[nodiscard]] assignment assign(node_view node, shape_view shape, column<share>& out) {
             if (!asks(node, shape)) return assignment::none;
             if (node_lock_ && locked_[node.id().index()] != 0) return assignment::refused;
             auto const before = out.size();
@@ -106,23 +107,33 @@ struct deviceshare {
             return most;
         }
 
-        /// Which cards each shape may use at all; the text rules are asked once a type here.
+        /// Which cards each shape may use at all; shapes of one filter share the answers.
         void prepare_filters(tables const& t) {
-            for (auto const& s : t.shapes) {
-                filters_.push_back(accepted_.size());
-                groups_.push_back(s.devices.filter.spread_group ? t.symbols.find(*s.devices.filter.spread_group)
-                                                                : symbol{});
-                if (s.devices.empty()) continue;
-                auto& accepts = accepted_.emplace_back(t.cards.size());
-                symbol type{};
-                bool type_fits = false;
-                for (std::size_t c = 0; c != t.cards.size(); ++c) {
-                    if (c == 0 || t.cards[c].type != type) {
-                        type = t.cards[c].type;
-                        type_fits = device::accepts_type(s.devices.filter, t.text(type));
-                    }
-                    accepts[c] = type_fits && device::accepts_uuid(s.devices.filter, t.text(t.cards[c].uuid)) ? 1 : 0;
+            column<shape_id> distinct;
+            for (shape_id id{0}; id.index() != t.shapes.size(); ++id.value) {
+                auto const& devices = t.shapes[id.index()].devices;
+                auto const& filter = devices.filter;
+                groups_.push_back(filter.spread_group ? t.symbols.find(*filter.spread_group) : symbol{});
+                std::size_t which = 0;
+                while (which != distinct.size() && !(t.shapes[distinct[which].index()].devices.filter == filter))
+                    ++which;
+                filters_.push_back(which * t.cards.size());
+                if (which != distinct.size() || devices.empty()) continue;
+                distinct.push_back(id);
+                accept(t, filter);
+            }
+        }
+
+        /// Appends an answer a card; the rules for types are asked once a run of cards of one type.
+        void accept(tables const& t, card_filter const& filter) {
+            symbol type{};
+            bool type_fits = false;
+            for (auto const& c : t.cards) {
+                if (c.type != type) {
+                    type = c.type;
+                    type_fits = device::accepts_type(filter, t.text(type));
                 }
+                accepted_.push_back(type_fits && device::accepts_uuid(filter, t.text(c.uuid)) ? 1 : 0);
             }
         }
 
@@ -154,7 +165,7 @@ struct deviceshare {
         template <class Choose>
         [[nodiscard]] device::fit_result try_fit(node_view node, shape_view shape, Choose choose) const noexcept {
             auto const which = shape.example().row().shape.index();
-            auto const& accepts = accepted_[filters_[which]];
+            auto const* const accepts = accepted_.data() + filters_[which];
             auto const first = node.first_card();
             auto const group = groups_[which];
             auto const rules = shape_key(shape.example());
@@ -186,11 +197,11 @@ struct deviceshare {
         bool enabled_;
         bool node_lock_;
         mutable device::fit_scratch scratch_;
-        std::vector<std::size_t> filters_;                ///< a cluster shape: position in `accepted_`
-        std::vector<std::vector<std::uint8_t>> accepted_; ///< `[filter][card]`
-        std::vector<symbol> groups_;                      ///< a cluster shape: spread its pods
-        std::vector<std::uint64_t> exclusive_;            ///< a task: bits of its sets
-        std::vector<std::uint8_t> locked_;                ///< a node
+        column<std::size_t> filters_;     ///< a cluster shape: position in `accepted_`
+        column<std::uint8_t> accepted_;   ///< `[filter][card]`
+        column<symbol> groups_;           ///< a cluster shape: spread its pods
+        column<std::uint64_t> exclusive_; ///< a task: bits of its sets
+        column<std::uint8_t> locked_;     ///< a node
     };
 
     [[nodiscard]] state open(session_view view) const { return {*this, view}; }

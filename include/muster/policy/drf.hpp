@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/cluster/status.hpp>
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/policy/hooks.hpp>
 #include <muster/resource/vector.hpp>
 
@@ -46,19 +46,19 @@ struct drf {
 
         /// Tasks of jobs whose share, without them, stays at or above the preemptor's with what it asks.
         vote preemptable(session_view view, task_view preemptor, std::span<task_id const> candidates,
-                         std::vector<task_id>& victims) const {
+                         column<task_id>& victims) const {
             constexpr double delta = 1e-6;
             auto const job = preemptor.row().job;
             if (!job) return vote::permit;
-            std::vector<std::int64_t> mine(held(job).begin(), held(job).end());
+            auto const held_by = held(job);
+            column<std::int64_t> mine(held_by.data(), held_by.data() + held_by.size());
             for (auto const& [d, amount] : preemptor.shape().request) mine[d.index()] += amount;
             auto const wanted = dominant(mine);
-            std::vector<std::vector<std::int64_t>> left(share_.size());
+            auto left = held_;
             for (auto const t : candidates) {
                 auto const& row = view.view(t).row();
                 if (!row.job) continue;
-                auto& rest = left[row.job.index()];
-                if (rest.empty()) rest.assign(held(row.job).begin(), held(row.job).end());
+                auto const rest = std::span{left}.subspan(row.job.index() * total_.size(), total_.size());
                 for (auto const& [d, amount] : view.view(t).shape().request) rest[d.index()] -= amount;
                 auto const share = dominant(rest);
                 if (wanted < share || std::abs(wanted - share) <= delta) victims.push_back(t);
@@ -92,9 +92,9 @@ struct drf {
             share_[job.index()] = dominant(held(job));
         }
 
-        std::vector<double> total_;
-        std::vector<std::int64_t> held_; ///< `[job][dimension]`, with what is pipelined
-        std::vector<double> share_;
+        column<double> total_;
+        column<std::int64_t> held_; ///< `[job][dimension]`, with what is pipelined
+        column<double> share_;
     };
 
     [[nodiscard]] state open(session_view view) const { return state{view}; }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/policy/hooks.hpp>
 #include <muster/policy/tiers.hpp>
 
@@ -49,14 +50,14 @@ public:
     virtual void rank(session_view view, std::span<node_id const> nodes, shape_view shape,
                       std::span<double> sums) const noexcept = 0;
     virtual vote preemptable(session_view view, task_view task, std::span<task_id const> candidates,
-                             std::vector<task_id>& victims) const = 0;
+                             column<task_id>& victims) const = 0;
     virtual vote reclaimable(session_view view, task_view task, std::span<task_id const> candidates,
-                             std::vector<task_id>& victims) const = 0;
-    [[nodiscard]] virtual assignment assign(node_view node, shape_view shape, std::vector<share>& out) = 0;
+                             column<task_id>& victims) const = 0;
+    [[nodiscard]] virtual assignment assign(node_view node, shape_view shape, column<share>& out) = 0;
     [[nodiscard]] virtual std::uint64_t shape_key(task_view task) const noexcept = 0;
     virtual void allocated(task_view task) noexcept = 0;
     virtual void deallocated(task_view task) noexcept = 0;
-    virtual void close(session_view view, std::span<task_facts const> facts, std::vector<condition>& out) const = 0;
+    virtual void close(session_view view, std::span<task_facts const> facts, column<condition>& out) const = 0;
     virtual void describe(queue_view queue, queue_facts& out) const = 0;
     [[nodiscard]] virtual locality reads(shape_view shape) const noexcept = 0;
     virtual void explain_fits(node_view node, shape_view shape, reasons& out) const = 0;
@@ -165,20 +166,20 @@ public:
         if constexpr (has_rank<S>) state_.rank(view, nodes, shape, sums);
     }
     vote preemptable(session_view view, task_view task, std::span<task_id const> candidates,
-                     std::vector<task_id>& victims) const override {
+                     column<task_id>& victims) const override {
         if constexpr (has_preemptable<S>)
             return state_.preemptable(view, task, candidates, victims);
         else
             return vote::abstain;
     }
     vote reclaimable(session_view view, task_view task, std::span<task_id const> candidates,
-                     std::vector<task_id>& victims) const override {
+                     column<task_id>& victims) const override {
         if constexpr (has_reclaimable<S>)
             return state_.reclaimable(view, task, candidates, victims);
         else
             return vote::abstain;
     }
-    [[nodiscard]] assignment assign(node_view node, shape_view shape, std::vector<share>& out) override {
+    [[nodiscard]] assignment assign(node_view node, shape_view shape, column<share>& out) override {
         if constexpr (has_assign<S>)
             return state_.assign(node, shape, out);
         else
@@ -196,7 +197,7 @@ public:
     void deallocated(task_view task) noexcept override {
         if constexpr (has_deallocated<S>) state_.deallocated(task);
     }
-    void close(session_view view, std::span<task_facts const> facts, std::vector<condition>& out) const override {
+    void close(session_view view, std::span<task_facts const> facts, column<condition>& out) const override {
         if constexpr (has_close<S>) state_.close(view, facts, out);
     }
     [[nodiscard]] locality reads(shape_view shape) const noexcept override { return locality_of(state_, shape); }

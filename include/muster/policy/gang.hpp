@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/cluster/status.hpp>
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/policy/hooks.hpp>
 
@@ -47,19 +47,19 @@ struct gang {
 
     /// Tasks above their job's minimum.
     vote preemptable(session_view view, task_view, std::span<task_id const> candidates,
-                     std::vector<task_id>& victims) const {
+                     column<task_id>& victims) const {
         return surplus(view, candidates, victims);
     }
 
     vote reclaimable(session_view view, task_view, std::span<task_id const> candidates,
-                     std::vector<task_id>& victims) const {
+                     column<task_id>& victims) const {
         return surplus(view, candidates, victims);
     }
 
     /// Says of each job with tasks whether its gang is complete.
     ///
     /// Silent on a job that would be whole but for tasks on their way out.
-    void close(session_view view, std::span<task_facts const> facts, std::vector<condition>& out) const {
+    void close(session_view view, std::span<task_facts const> facts, column<condition>& out) const {
         for (auto const id : view.jobs()) {
             auto const job = view.view(id);
             if (job.row().tasks.empty()) continue;
@@ -92,7 +92,7 @@ private:
                std::int64_t{job.now().pending_best_effort_of_role[r.index()]};
     }
 
-    static vote surplus(session_view view, std::span<task_id const> candidates, std::vector<task_id>& victims) {
+    static vote surplus(session_view view, std::span<task_id const> candidates, column<task_id>& victims) {
         for (auto const t : candidates) {
             auto const id = view.view(t).row().job;
             if (!id) continue;

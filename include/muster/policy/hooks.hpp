@@ -39,9 +39,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/device/card.hpp>
 #include <muster/policy/reason.hpp>
@@ -97,7 +97,7 @@ struct queue_facts {
     bool known = false;
     resource_vector deserved{};
     double share = 0;
-    std::vector<std::int64_t> inqueue{}; ///< promised to jobs that were let in, `[dimension]`
+    column<std::int64_t> inqueue{}; ///< promised to jobs that were let in, `[dimension]`
 };
 
 // Each concept states a hook's signature; what it must answer is in the table above.
@@ -178,17 +178,17 @@ concept has_rank = requires(S const& s, session_view v, std::span<node_id const>
 /// Puts into `victims` those of the candidates that may go for `t`; abstains or votes.
 template <class S>
 concept has_preemptable = requires(S const& s, session_view v, task_view t, std::span<task_id const> c,
-                                   std::vector<task_id>& victims) {
+                                   column<task_id>& victims) {
     { s.preemptable(v, t, c, victims) } -> std::same_as<vote>;
 };
 template <class S>
 concept has_reclaimable = requires(S const& s, session_view v, task_view t, std::span<task_id const> c,
-                                   std::vector<task_id>& victims) {
+                                   column<task_id>& victims) {
     { s.reclaimable(v, t, c, victims) } -> std::same_as<vote>;
 };
 /// Appends the shares that the shape gets on the node.
 template <class S>
-concept has_assign = requires(S& s, node_view n, shape_view h, std::vector<share>& out) {
+concept has_assign = requires(S& s, node_view n, shape_view h, column<share>& out) {
     { s.assign(n, h, out) } -> std::same_as<assignment>;
 };
 template <class S>
@@ -207,7 +207,7 @@ concept has_deallocated = requires(S& s, task_view t) {
     noexcept->std::same_as<void>;
 };
 template <class S>
-concept has_close = requires(S const& s, session_view v, std::span<task_facts const> f, std::vector<condition>& out) {
+concept has_close = requires(S const& s, session_view v, std::span<task_facts const> f, column<condition>& out) {
     { s.close(v, f, out) } -> std::same_as<void>;
 };
 

@@ -9,12 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <muster/cluster/rules.hpp>
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/real.hpp>
 #include <muster/policy/argument.hpp>
@@ -63,8 +63,10 @@ public:
         constexpr std::int64_t least_bytes = 23 * mebibyte;
         auto const most_bytes = 1000 * mebibyte * static_cast<std::int64_t>(wanted.size());
         std::int64_t bytes = 0;
-        for (auto const& [image, spread_bytes] : images_[node.id().index()])
-            bytes += spread_bytes * std::count(wanted.begin(), wanted.end(), image);
+        auto const there = images_[node.id().index()];
+        for (std::size_t i = there.first; i != there.end(); ++i)
+            for (auto const name : wanted)
+                if (name == spread_[i].name) bytes += spread_[i].bytes;
         auto const counted = std::clamp(bytes, least_bytes, most_bytes);
         auto const hundredths_of_most = 100 * (counted - least_bytes) / (most_bytes - least_bytes);
         return static_cast<double>(weights_.image_locality * hundredths_of_most);
@@ -105,14 +107,20 @@ private:
     /// An image on few nodes counts for less: else all its pods would meet there. As in the original, each node counts
     /// itself and those before it only.
     void spread_images(session_view view) {
-        std::unordered_map<std::uint32_t, std::int64_t> nodes_with;
-        for (auto const n : view.nodes())
-            for (auto const& [image, bytes] : view.view(n).row().images) {
-                images_.resize(view.in().nodes.size());
+        column<std::uint32_t> nodes_with;
+        for (auto const n : view.nodes()) {
+            auto const& images = view.view(n).row().images;
+            if (images.empty()) continue;
+            nodes_with.resize(view.in().symbols.size());
+            images_.resize(view.in().nodes.size());
+            images_[n.index()] = {static_cast<std::uint32_t>(spread_.size()),
+                                  static_cast<std::uint32_t>(images.size())};
+            for (auto const& i : images) {
                 auto const part =
-                    static_cast<double>(++nodes_with[image.value]) / static_cast<double>(view.nodes().size());
-                images_[n.index()].emplace_back(image, static_cast<std::int64_t>(static_cast<double>(bytes) * part));
+                    static_cast<double>(++nodes_with[i.name.index()]) / static_cast<double>(view.nodes().size());
+                spread_.push_back({i.name, static_cast<std::int64_t>(static_cast<double>(i.bytes) * part)});
             }
+        }
     }
 
     /// What the pods of a node ask for, as the Kubernetes scores count it.
@@ -234,10 +242,11 @@ private:
 
     nodeorder weights_;
     dimension_id gpu_;
-    bool repelled_ = false;                                            ///< some node has a taint that only repels
-    std::vector<std::vector<std::pair<symbol, std::int64_t>>> images_; ///< a node; empty if no node has any
-    std::vector<load> requested_;                                      ///< a node
-    mutable std::vector<std::int64_t> counts_;                         ///< room for one normalisation
+    bool repelled_ = false; ///< some node has a taint that only repels
+    column<range> images_;  ///< a node: its part of `spread_`; empty if no node has any
+    column<image> spread_;
+    column<load> requested_;              ///< a node
+    mutable column<std::int64_t> counts_; ///< room for one normalisation
 };
 
 inline nodeorder::state nodeorder::open(session_view view) const { return {*this, view}; }

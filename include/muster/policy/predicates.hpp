@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include <muster/cluster/rules.hpp>
 #include <muster/cluster/view.hpp>

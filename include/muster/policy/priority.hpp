@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/policy/hooks.hpp>
 
 namespace muster::policy {
@@ -32,7 +32,7 @@ struct priority {
 
     /// Jobs of lower priority, and tasks of lower priority within the preemptor's own job.
     vote preemptable(session_view view, task_view preemptor, std::span<task_id const> candidates,
-                     std::vector<task_id>& victims) const {
+                     column<task_id>& victims) const {
         auto const job = preemptor.row().job;
         if (!job) return vote::permit;
         for (auto const t : candidates) {

@@ -12,6 +12,7 @@
 
 #include <muster/cluster/status.hpp>
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/policy/hooks.hpp>
 #include <muster/resource/amounts.hpp>
@@ -82,14 +83,14 @@ struct proportion {
 
         /// Tasks of queues that hold more than they deserve, as long as they do.
         vote reclaimable(session_view view, task_view, std::span<task_id const> candidates,
-                         std::vector<task_id>& victims) const {
-            std::vector<std::vector<std::int64_t>> left(shares_.size());
+                         column<task_id>& victims) const {
+            column<std::int64_t> left;
+            for (auto const& q : shares_) left.append(q.held);
             for (auto const t : candidates) {
                 auto const job = view.view(t).row().job;
                 if (!job || !view.view(job).row().queue) continue;
                 auto const queue = view.view(job).row().queue.index();
-                auto& rest = left[queue];
-                if (rest.empty()) rest = shares_[queue].held;
+                auto const rest = std::span{left}.subspan(queue * dimensions_, dimensions_);
                 bool over = false;
                 for (std::size_t d = 0; d != dimensions_; ++d)
                     over = over || static_cast<double>(rest[d]) - shares_[queue].deserved[dimension_id{d}] >=
@@ -140,9 +141,9 @@ struct proportion {
             resource_vector guarantee{};
             resource_vector request{};
             resource_vector deserved{};
-            std::vector<std::int64_t> held{};
-            std::vector<std::int64_t> inqueue{}; ///< promised to jobs that were let in
-            std::vector<std::int64_t> elastic{}; ///< held beyond the minima of its jobs
+            column<std::int64_t> held{};
+            column<std::int64_t> inqueue{}; ///< promised to jobs that were let in
+            column<std::int64_t> elastic{}; ///< held beyond the minima of its jobs
             double share = 0;
         };
 

@@ -4,8 +4,8 @@
 /// Why a question was answered no: a code and the numbers compared. Words are made of them in `report/`.
 
 #include <cstdint>
-#include <vector>
 
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 
 namespace muster {
@@ -44,6 +44,6 @@ struct reason {
 };
 
 /// Reasons of one question, in the order found.
-using reasons = std::vector<reason>;
+using reasons = column<reason>;
 
 } // namespace muster

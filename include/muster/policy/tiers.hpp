@@ -12,9 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/policy/hooks.hpp>
 
@@ -65,9 +65,9 @@ template <class Hook, class Tiers, class Ask>
 /// As in the original, a voter without candidates ends its tier, and one that meets an empty intersection starts
 /// afresh with its own.
 template <class Hook, class Tiers, class Ask>
-[[nodiscard]] std::vector<task_id> victims(Tiers const& tiers, Ask ask) {
-    std::vector<task_id> chosen;
-    std::vector<task_id> offered;
+[[nodiscard]] column<task_id> victims(Tiers const& tiers, Ask ask) {
+    column<task_id> chosen;
+    column<task_id> offered;
     bool ended = false;
     std::size_t current = 0;
     tiers.template walk<Hook>([&](auto const& state, std::size_t tier) {
@@ -85,8 +85,7 @@ template <class Hook, class Tiers, class Ask>
         } else if (chosen.empty()) {
             chosen = offered;
         } else {
-            std::erase_if(chosen,
-                          [&](task_id t) { return std::find(offered.begin(), offered.end(), t) == offered.end(); });
+            erase_if(chosen, [&](task_id t) { return std::find(offered.begin(), offered.end(), t) == offered.end(); });
         }
         return true;
     });
@@ -201,23 +200,23 @@ void score(Tiers const& tiers, session_view view, std::span<node_id const> nodes
 
 /// The tasks among `candidates` that may go so that `task` can have their place, in its own queue.
 template <class Tiers>
-[[nodiscard]] std::vector<task_id> preemptable(Tiers const& tiers, session_view view, task_view task,
-                                               std::span<task_id const> candidates) {
+[[nodiscard]] column<task_id> preemptable(Tiers const& tiers, session_view view, task_view task,
+                                          std::span<task_id const> candidates) {
     return detail::victims<hook::preemptable>(
         tiers, [&](auto const& s, auto& out) { return s.preemptable(view, task, candidates, out); });
 }
 
 /// The same from other queues.
 template <class Tiers>
-[[nodiscard]] std::vector<task_id> reclaimable(Tiers const& tiers, session_view view, task_view task,
-                                               std::span<task_id const> candidates) {
+[[nodiscard]] column<task_id> reclaimable(Tiers const& tiers, session_view view, task_view task,
+                                          std::span<task_id const> candidates) {
     return detail::victims<hook::reclaimable>(
         tiers, [&](auto const& s, auto& out) { return s.reclaimable(view, task, candidates, out); });
 }
 
 /// Lets the policy that owns the request's device kind choose the cards.
 template <class Tiers>
-[[nodiscard]] assignment assign(Tiers& tiers, node_view node, shape_view shape, std::vector<share>& out) {
+[[nodiscard]] assignment assign(Tiers& tiers, node_view node, shape_view shape, column<share>& out) {
     auto done = assignment::none;
     tiers.template walk<hook::assign>([&](auto& state, std::size_t) {
         done = state.assign(node, shape, out);
@@ -243,7 +242,7 @@ void deallocated(Tiers& tiers, task_view task) noexcept {
 
 /// Appends what tells the task from others of its shape.
 template <class Tiers>
-void shape_key(Tiers const& tiers, task_view task, std::vector<std::uint64_t>& key) {
+void shape_key(Tiers const& tiers, task_view task, column<std::uint64_t>& key) {
     tiers.template walk<hook::shape_key>([&](auto const& s, std::size_t) {
         key.push_back(s.shape_key(task));
         return true;
@@ -251,7 +250,7 @@ void shape_key(Tiers const& tiers, task_view task, std::vector<std::uint64_t>& k
 }
 
 template <class Tiers>
-void close(Tiers const& tiers, session_view view, std::span<task_facts const> facts, std::vector<condition>& out) {
+void close(Tiers const& tiers, session_view view, std::span<task_facts const> facts, column<condition>& out) {
     tiers.template walk<hook::close>([&](auto const& s, std::size_t) { return s.close(view, facts, out), true; });
 }
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +60,7 @@ public:
     [[nodiscard]] std::string refusal_event(queue_refusal const& r) const {
         std::string text = "queue resource quota insufficient: ";
         bool first = true;
-        for (auto const& why : r.why) {
+        for (auto const& why : outcome_->record.why(r)) {
             if (why.code != reason_code::queue_quota) continue;
             text += (first ? "insufficient " : ", insufficient ") + tables_->dimensions.name(why.dimension);
             first = false;
@@ -78,10 +78,10 @@ public:
                                 std::string{name_of(static_cast<task_status>(s))});
         std::string text = view.gang().is_ready() ? "pod group is ready, " : "pod group is not ready, ";
         text += sorted(std::move(parts));
-        std::map<std::string, std::size_t> histogram;
+        std::vector<std::string> words;
         for (auto const t : view.row().tasks)
-            if (where(t).status == task_status::pending) ++histogram[reason_of(t)];
-        if (!histogram.empty()) text += "; Pending: " + counted(histogram);
+            if (where(t).status == task_status::pending) words.push_back(reason_of(t));
+        if (!words.empty()) text += "; Pending: " + counted(std::move(words));
         if (auto const culprit = first_failed(view))
             text += ". Origin reason is " + name(culprit) + ": " + failure_of(culprit);
         return text;
@@ -111,7 +111,7 @@ public:
         for (auto const& r : outcome_->record.refusals) {
             if (r.job != id) continue;
             auto const queue = tables_->text(job(id).row().queue_name);
-            for (auto const& why : r.why)
+            for (auto const& why : outcome_->record.why(r))
                 lines.push_back((r.task ? "pod " + name(r.task) + ": " : "job: ") + explain(why, queue, *tables_));
         }
         for (auto const& f : outcome_->record.failures) {
@@ -120,8 +120,8 @@ public:
                 lines.push_back("pod " + name(f.task) + ": a task of its role found no node");
                 continue;
             }
-            for (auto const& n : outcome_->record.explanations[f.explained].nodes)
-                for (auto const& why : n.why)
+            for (auto const& n : refusals(f))
+                for (auto const& why : outcome_->record.why(n))
                     lines.push_back("pod " + name(f.task) + ": " + explain(why, node(n.node), *tables_));
         }
         return lines;
@@ -163,19 +163,28 @@ private:
         if (f.by_role)
             return "Task " + name(t) + " with role spec " + tables_->text(row(t).role_name) +
                    " has already predicated failed, skip";
-        auto const& nodes = outcome_->record.explanations[f.explained].nodes;
-        std::map<std::string, std::size_t> histogram;
+        auto const nodes = refusals(f);
+        std::vector<std::string> words;
         for (auto const& n : nodes)
-            for (auto const& why : n.why) ++histogram[words_of(why, *tables_)];
+            for (auto const& why : outcome_->record.why(n)) words.push_back(words_of(why, *tables_));
         std::string text = "0/" + std::to_string(nodes.size()) + " nodes are unavailable";
-        if (!histogram.empty()) text += ": " + counted(histogram) + ".";
+        if (!words.empty()) text += ": " + counted(std::move(words)) + ".";
         return text;
     }
 
-    [[nodiscard]] static std::string counted(std::map<std::string, std::size_t> const& histogram) {
+    [[nodiscard]] std::span<node_refusal const> refusals(failure const& f) const noexcept {
+        return outcome_->record.nodes_of(outcome_->record.explanations[f.explained]);
+    }
+
+    /// Each text once, with how often it came before it.
+    [[nodiscard]] static std::string counted(std::vector<std::string> words) {
+        std::sort(words.begin(), words.end());
         std::vector<std::string> parts;
-        parts.reserve(histogram.size());
-        for (auto const& [what, count] : histogram) parts.push_back(std::to_string(count) + " " + what);
+        for (auto first = words.begin(); first != words.end();) {
+            auto const end = std::upper_bound(first, words.end(), *first);
+            parts.push_back(std::to_string(end - first) + " " + *first);
+            first = end;
+        }
         return sorted(std::move(parts));
     }
 

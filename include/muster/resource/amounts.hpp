@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/core/checked.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/result.hpp>
 #include <muster/resource/dimension.hpp>
@@ -50,7 +51,7 @@ public:
     }
 
     void set(dimension_id d, std::int64_t amount) {
-        auto const at = entries_.begin() + (place(d) - entries_.cbegin());
+        auto const at = entries_.begin() + (place(d) - entries_.begin());
         if (at != entries_.end() && at->dimension == d)
             at->amount = amount;
         else
@@ -74,12 +75,12 @@ public:
     friend bool operator==(amounts const&, amounts const&) noexcept = default;
 
 private:
-    [[nodiscard]] std::vector<dimension_amount>::const_iterator place(dimension_id d) const noexcept {
+    [[nodiscard]] dimension_amount const* place(dimension_id d) const noexcept {
         return std::lower_bound(entries_.begin(), entries_.end(), d,
                                 [](dimension_amount const& e, dimension_id wanted) { return e.dimension < wanted; });
     }
 
-    std::vector<dimension_amount> entries_;
+    column<dimension_amount> entries_;
 };
 
 /// A quantity in the counting of its dimension. Errors: `negative`, `overflow`.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 
 namespace muster {
@@ -72,11 +73,11 @@ public:
 
     [[nodiscard]] std::string const& name(dimension_id d) const noexcept { return names_[d.index()]; }
     [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
-    [[nodiscard]] std::vector<dimension_id> const& walk() const noexcept { return walk_; }
+    [[nodiscard]] column<dimension_id> const& walk() const noexcept { return walk_; }
 
 private:
     std::vector<std::string> names_;
-    std::vector<dimension_id> walk_;
+    column<dimension_id> walk_;
 };
 
 } // namespace muster

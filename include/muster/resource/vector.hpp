@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/core/real.hpp>
 #include <muster/resource/amounts.hpp>
@@ -126,7 +126,7 @@ private:
         for (std::size_t i = 0; i != entries_.size(); ++i) f(i);
     }
 
-    std::vector<entry> entries_;
+    column<entry> entries_;
 };
 
 /// `part / whole`, with nothing of nothing as 0 and something of nothing as 1.

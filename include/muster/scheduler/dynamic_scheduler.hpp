@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    std::vector<any_action> list_;
+    column<any_action> list_;
 };
 
 /// A scheduler whose configuration is a value.

@@ -12,27 +12,26 @@
 #include <muster/cluster/state.hpp>
 #include <muster/cluster/tables.hpp>
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/policy/tiers.hpp>
 #include <muster/scheduler/roster.hpp>
 
 namespace muster {
 
-/// The first amount that a node lacks, else the reasons of the first policy that refuses it; empty if none does.
+/// Appends the first amount that a node lacks, else the reasons of the first policy that refuses it, if one does.
 template <class Tiers>
-[[nodiscard]] reasons explain(Tiers const& tiers, node_view node, shape_view shape, bool by_amounts) {
-    reasons why;
+void explain(Tiers const& tiers, node_view node, shape_view shape, bool by_amounts, reasons& why) {
     if (by_amounts) {
         for (auto const d : node.in().dimensions.walk()) {
             auto const asked = shape.request()[d];
             if (!shape.request().has(d) || asked <= node.future_idle(d)) continue;
             why.push_back({reason_code::insufficient, limit_kind::idle, d, asked, node.used(d),
                            static_cast<double>(node.allocatable(d))});
-            return why;
+            return;
         }
     }
     detail::tiers::explain_fits(tiers, node, shape, why);
-    return why;
 }
 
 /// What the nodes refused to tasks of one role while a gang is being placed.
@@ -86,7 +85,7 @@ public:
             if (refused_[row + i] != 0) alive[i] = 0;
     }
 
-    /// Remembers who refused; `explain(i)` is asked once a node and role, if `keep` says so.
+    /// Remembers who refused; `explain(i)`, where its reasons stand, is asked once a node and role, if `keep` says so.
     template <class Explain>
     void note(tables const& t, task_id task, std::span<std::uint8_t const> alive, Explain explain, bool keep) {
         if (!active(t, task)) return;
@@ -99,7 +98,7 @@ public:
         }
     }
 
-    [[nodiscard]] reasons const& why(tables const& t, task_id task, std::size_t at) const noexcept {
+    [[nodiscard]] range why(tables const& t, task_id task, std::size_t at) const noexcept {
         return why_[row_of(t, task) + at];
     }
 
@@ -110,10 +109,10 @@ private:
 
     std::size_t nodes_ = 0;
     bool on_ = false;
-    std::vector<std::uint8_t> mixed_;   ///< a job: its pending tasks differ in shape
-    std::vector<std::uint32_t> slots_;  ///< a role: its row among its job's
-    std::vector<std::uint8_t> refused_; ///< `[slot][node]`
-    std::vector<reasons> why_;          ///< likewise, while a record is kept
+    column<std::uint8_t> mixed_;   ///< a job: its pending tasks differ in shape
+    column<std::uint32_t> slots_;  ///< a role: its row among its job's
+    column<std::uint8_t> refused_; ///< `[slot][node]`
+    column<range> why_;            ///< likewise, while a record is kept
 };
 
 } // namespace muster

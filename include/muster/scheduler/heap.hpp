@@ -6,56 +6,66 @@
 /// An order that is not transitive (tasks with and without a number in their names) pops as the sifts decide, so they
 /// must be the same as the original's.
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include <muster/core/column.hpp>
+
 namespace muster {
 
-/// Many heaps in one stretch of memory, one a group.
+/// Which of two is popped first, asked of whoever knows: one heap then serves queues, jobs and tasks.
+struct precedence {
+    void const* who = nullptr;
+    bool (*before)(void const* who, std::uint32_t a, std::uint32_t b) noexcept = nullptr;
+
+    [[nodiscard]] bool operator()(std::uint32_t a, std::uint32_t b) const noexcept { return before(who, a, b); }
+};
+
+/// Many heaps of positions in one stretch of memory, one a group.
 ///
-/// Cost: `reserve` and `open` allocate, nothing else does.
-template <class T>
+/// Cost: `open` allocates, nothing else does.
 class heap_set {
 public:
-    /// Starts over with `groups` heaps; group g gets room by `capacity(g)` elements.
-    template <class Capacity>
-    void open(std::size_t groups, Capacity capacity) {
-        first_.assign(groups + 1, 0);
-        for (std::size_t g = 0; g != groups; ++g) first_[g + 1] = first_[g] + capacity(g);
-        size_.assign(groups, 0);
-        elements_.resize(first_.back());
+    /// Starts over with a heap a group; group g has room for `capacities[g]` elements.
+    void open(column<std::uint32_t> const& capacities, precedence order) {
+        order_ = order;
+        first_.clear();
+        std::size_t all = 0;
+        for (auto const capacity : capacities) {
+            first_.push_back(all);
+            all += capacity;
+        }
+        size_.assign(capacities.size(), 0);
+        elements_.resize(all);
     }
 
-    void clear() noexcept { std::fill(size_.begin(), size_.end(), 0); }
+    void clear() noexcept { size_.fill(0); }
     [[nodiscard]] std::size_t size(std::size_t group) const noexcept { return size_[group]; }
     [[nodiscard]] bool empty(std::size_t group) const noexcept { return size_[group] == 0; }
 
-    /// `before(a, b)`: a is popped before b.
-    template <class Before>
-    void push(std::size_t group, T const& element, Before before) noexcept {
-        T* const heap = elements_.data() + first_[group];
+    void push(std::size_t group, std::uint32_t element) noexcept {
+        auto* const heap = elements_.data() + first_[group];
         std::size_t at = size_[group]++;
         heap[at] = element;
         while (at != 0) {
             auto const parent = (at - 1) / 2;
-            if (!before(heap[at], heap[parent])) break;
+            if (!order_(heap[at], heap[parent])) break;
             std::swap(heap[at], heap[parent]);
             at = parent;
         }
     }
 
-    template <class Before>
-    [[nodiscard]] T pop(std::size_t group, Before before) noexcept {
-        T* const heap = elements_.data() + first_[group];
+    [[nodiscard]] std::uint32_t pop(std::size_t group) noexcept {
+        auto* const heap = elements_.data() + first_[group];
         auto const last = --size_[group];
         std::swap(heap[0], heap[last]);
         for (std::size_t at = 0;;) {
             auto child = 2 * at + 1;
             if (child >= last) break;
-            if (child + 1 < last && before(heap[child + 1], heap[child])) ++child;
-            if (!before(heap[child], heap[at])) break;
+            if (child + 1 < last && order_(heap[child + 1], heap[child])) ++child;
+            if (!order_(heap[child], heap[at])) break;
             std::swap(heap[at], heap[child]);
             at = child;
         }
@@ -63,9 +73,10 @@ public:
     }
 
 private:
-    std::vector<T> elements_;
-    std::vector<std::size_t> first_;
-    std::vector<std::size_t> size_;
+    precedence order_;
+    column<std::uint32_t> elements_;
+    column<std::size_t> first_;
+    column<std::uint32_t> size_;
 };
 
 } // namespace muster

@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <muster/cluster/cluster.hpp>
 #include <muster/cluster/tables.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 
 namespace muster {
@@ -22,27 +24,32 @@ class roster {
 public:
     explicit roster(cluster const& c) {
         auto const& t = c.tables();
-        list(nodes_, t.nodes.size(), [&](node_id n) { return c.live(n); });
-        list(queues_, t.queues.size(), [&](queue_id q) { return c.live(q); });
-        list(jobs_, t.jobs.size(), [&](job_id j) { return c.live(j) && t.jobs[j.index()].queue; });
-        rank(
-            queue_rank_, queues_,
-            t.queues.size(), [&](queue_id q) -> auto const& { return t.text(t.queues[q.index()].name); });
-        rank(
-            job_rank_, jobs_, t.jobs.size(), [&](job_id j) -> auto const& { return t.text(t.jobs[j.index()].key); });
+        for (node_id n{0}; n.index() != t.nodes.size(); ++n.value)
+            if (c.live(n)) nodes_.push_back(n);
+        column<named> names;
+        for (queue_id q{0}; q.index() != t.queues.size(); ++q.value)
+            if (c.live(q)) {
+                queues_.push_back(q);
+                names.push_back({t.text(t.queues[q.index()].name), q.value});
+            }
+        rank(names, queue_rank_, t.queues.size());
+        for (job_id j{0}; j.index() != t.jobs.size(); ++j.value)
+            if (c.live(j) && t.jobs[j.index()].queue) {
+                jobs_.push_back(j);
+                names.push_back({t.text(t.jobs[j.index()].key), j.value});
+            }
+        rank(names, job_rank_, t.jobs.size());
         tasks_.resize(t.jobs.size());
         task_rank_.resize(t.tasks.size());
         for (auto const j : jobs_) {
-            auto const first = by_uid_.size();
-            auto const& tasks = t.jobs[j.index()].tasks;
-            by_uid_.insert(by_uid_.end(), tasks.begin(), tasks.end());
-            std::sort(by_uid_.begin() + static_cast<std::ptrdiff_t>(first), by_uid_.end(), [&](task_id a, task_id b) {
-                auto const order = t.tasks[a.index()].uid.compare(t.tasks[b.index()].uid);
-                return order != 0 ? order < 0 : a < b;
-            });
-            tasks_[j.index()] = {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(tasks.size())};
-            for (auto i = first; i != by_uid_.size(); ++i)
-                task_rank_[by_uid_[i].index()] = static_cast<std::uint32_t>(i);
+            for (auto const task : t.jobs[j.index()].tasks) names.push_back({t.tasks[task.index()].uid, task.value});
+            sort(names);
+            tasks_[j.index()] = {static_cast<std::uint32_t>(by_uid_.size()), static_cast<std::uint32_t>(names.size())};
+            for (auto const& [uid, task] : names) {
+                task_rank_[task] = static_cast<std::uint32_t>(by_uid_.size());
+                by_uid_.push_back(task_id{task});
+            }
+            names.clear();
         }
     }
 
@@ -55,8 +62,8 @@ public:
     }
 
     /// The jobs' phases, `[job]`.
-    [[nodiscard]] static std::vector<job_phase> phases(tables const& t) {
-        std::vector<job_phase> phases;
+    [[nodiscard]] static column<job_phase> phases(tables const& t) {
+        column<job_phase> phases;
         phases.reserve(t.jobs.size());
         for (auto const& j : t.jobs) phases.push_back(j.phase);
         return phases;
@@ -80,17 +87,25 @@ public:
     }
 
 private:
-    template <class Id, class Takes>
-    static void list(std::vector<Id>& into, std::size_t rows, Takes takes) {
-        for (Id id{std::size_t{0}}; id.index() != rows; ++id.value)
-            if (takes(id)) into.push_back(id);
+    /// A text to sort by, and whose it is.
+    struct named {
+        std::string_view text;
+        std::uint32_t position;
+    };
+
+    static void sort(column<named>& names) {
+        std::sort(names.begin(), names.end(), [](named const& a, named const& b) {
+            auto const order = a.text.compare(b.text);
+            return order != 0 ? order < 0 : a.position < b.position;
+        });
     }
 
-    template <class Id, class Name>
-    static void rank(std::vector<std::uint32_t>& ranks, std::vector<Id> ids, std::size_t rows, Name name) {
-        std::sort(ids.begin(), ids.end(), [&](Id a, Id b) { return name(a) < name(b); });
+    /// Numbers the rows of a table by their names, which are used up.
+    static void rank(column<named>& names, column<std::uint32_t>& ranks, std::size_t rows) {
+        sort(names);
         ranks.resize(rows);
-        for (std::size_t i = 0; i != ids.size(); ++i) ranks[ids[i].index()] = static_cast<std::uint32_t>(i);
+        for (std::size_t i = 0; i != names.size(); ++i) ranks[names[i].position] = static_cast<std::uint32_t>(i);
+        names.clear();
     }
 
     [[nodiscard]] static bool earlier(std::int64_t a, std::uint32_t rank_a, std::int64_t b,
@@ -98,14 +113,14 @@ private:
         return a != b ? a < b : rank_a < rank_b;
     }
 
-    std::vector<node_id> nodes_;
-    std::vector<queue_id> queues_;
-    std::vector<job_id> jobs_;
-    std::vector<std::uint32_t> queue_rank_;
-    std::vector<std::uint32_t> job_rank_;
-    std::vector<task_id> by_uid_;
-    std::vector<range> tasks_; ///< a job: its part of `by_uid_`
-    std::vector<std::uint32_t> task_rank_;
+    column<node_id> nodes_;
+    column<queue_id> queues_;
+    column<job_id> jobs_;
+    column<std::uint32_t> queue_rank_;
+    column<std::uint32_t> job_rank_;
+    column<task_id> by_uid_;
+    column<range> tasks_; ///< a job: its part of `by_uid_`
+    column<std::uint32_t> task_rank_;
 };
 
 } // namespace muster

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
 #include <muster/policy/tiers.hpp>
 #include <muster/scheduler/record.hpp>
@@ -77,7 +77,7 @@ public:
 
     /// Appends every candidate of the last run with its score.
     template <class Tiers>
-    void list(Tiers const& tiers, session_view view, shape_view shape, std::vector<decision::candidate>& out) noexcept {
+    void list(Tiers const& tiers, session_view view, shape_view shape, column<candidate>& out) noexcept {
         for (bool const now : {true, false}) {
             (void)best(tiers, view, shape, [&](node_id n) { return fits_now(view.now(), shape.request(), n) == now; });
             for (std::size_t i = 0; i != size_; ++i) out.push_back({group_[i], now, sums_[i]});
@@ -115,10 +115,10 @@ private:
     }
 
     std::span<node_id const> nodes_;
-    std::vector<std::uint8_t> alive_;
-    std::vector<node_id> group_;
-    std::vector<double> sums_;
-    std::vector<double> ranks_;
+    column<std::uint8_t> alive_;
+    column<node_id> group_;
+    column<double> sums_;
+    column<double> ranks_;
     std::size_t size_ = 0;
     bool any_ = false;
 };

@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <muster/cluster/cluster.hpp>
 #include <muster/cluster/journal.hpp>
 #include <muster/cluster/view.hpp>
+#include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
+#include <muster/core/key_table.hpp>
 #include <muster/policy/hooks.hpp>
 #include <muster/policy/tiers.hpp>
 #include <muster/scheduler/explain.hpp>
@@ -50,7 +50,7 @@ public:
                 shares += 2 * static_cast<std::size_t>(std::clamp<std::int64_t>(request.cards, 0, 64));
         state_.shares.reserve(shares);
         cache_.open(*tables_, roster_, state_);
-        work_.open(*tables_, roster_);
+        work_.open(*tables_, roster_, {order<queue_id>(), order<job_id>(), order<task_id>()});
     }
 
     // A view points into the session.
@@ -81,11 +81,6 @@ public:
         return order != 0 ? order < 0 : roster_.older(*tables_, a, b);
     }
 
-    /// The three orders as one function object.
-    [[nodiscard]] auto order() const noexcept {
-        return [this](auto a, auto b) { return this->before(a, b); };
-    }
-
     // Questions about jobs and queues.
 
     /// Whether this scheduler has an action that lets jobs in; else allocate does it.
@@ -105,8 +100,9 @@ public:
         auto const queue = view().view(job).queue();
         if (detail::tiers::allocatable(tiers_, queue, view().view(task))) return true;
         if (sink_ != nullptr) {
-            sink_->refusals.push_back({job, task, {}});
-            detail::tiers::explain_allocatable(tiers_, queue, view().view(task), sink_->refusals.back().why);
+            auto const first = sink_->reasons.size();
+            detail::tiers::explain_allocatable(tiers_, queue, view().view(task), sink_->reasons);
+            sink_->refusals.push_back({job, task, since(first, sink_->reasons.size())});
         }
         return false;
     }
@@ -116,8 +112,9 @@ public:
         auto const row = view().view(job);
         if (row.row().min_resources && !detail::tiers::job_enqueueable(tiers_, row)) {
             if (sink_ != nullptr) {
-                sink_->refusals.push_back({job, task_id{}, {}});
-                detail::tiers::explain_job_enqueueable(tiers_, row, sink_->refusals.back().why);
+                auto const first = sink_->reasons.size();
+                detail::tiers::explain_job_enqueueable(tiers_, row, sink_->reasons);
+                sink_->refusals.push_back({job, task_id{}, since(first, sink_->reasons.size())});
             }
             return false;
         }
@@ -151,8 +148,9 @@ public:
             if (!scan_.any()) fail(task, shape, by_amounts);
         }
         if (best && sink_ != nullptr) {
-            sink_->decisions.push_back({task, best.node, best.now, {}});
-            if (sink_->keep_candidates) scan_.list(tiers_, view(), shape, sink_->decisions.back().candidates);
+            auto const first = sink_->candidates.size();
+            if (sink_->keep_candidates) scan_.list(tiers_, view(), shape, sink_->candidates);
+            sink_->decisions.push_back({task, best.node, best.now, since(first, sink_->candidates.size())});
         }
         return best;
     }
@@ -281,9 +279,8 @@ public:
     [[nodiscard]] outcome close() {
         outcome out;
         detail::tiers::close(tiers_, view(), facts_, out.conditions);
-        std::stable_sort(out.conditions.begin(), out.conditions.end(),
-                         [](condition const& a, condition const& b) { return a.job < b.job; });
-        auto said = out.conditions.begin();
+        sort_by_job(out.conditions);
+        auto const* said = out.conditions.begin();
         for (auto const job : roster_.jobs()) {
             auto const first = said;
             while (said != out.conditions.end() && said->job == job) ++said;
@@ -299,7 +296,7 @@ public:
             out.record = std::move(*sink_);
         }
         out.bound = std::move(bound_);
-        out.jobs.assign(roster_.jobs().begin(), roster_.jobs().end());
+        out.jobs.append(roster_.jobs());
         out.phases = std::move(phases_);
         out.facts = std::move(facts_);
         out.state = std::move(state_);
@@ -307,6 +304,13 @@ public:
     }
 
 private:
+    template <class Id>
+    [[nodiscard]] precedence order() const noexcept {
+        return {this, [](void const* self, std::uint32_t a, std::uint32_t b) noexcept {
+                    return static_cast<session const*>(self)->before(Id{a}, Id{b});
+                }};
+    }
+
     void move(task_id task, placement const& to) {
         journal_.append({task, state_.tasks[task.index()], to});
         state_.move(*tables_, task, to);
@@ -332,21 +336,38 @@ private:
         return {};
     }
 
+    /// Gathers what several policies said of a job, each one's words in their order.
+    void sort_by_job(column<condition>& said) const {
+        column<std::uint32_t> first(tables_->jobs.size() + 1);
+        for (auto const& c : said) ++first[c.job.index() + 1];
+        for (std::size_t j = 1; j != first.size(); ++j) first[j] += first[j - 1];
+        auto sorted = said;
+        for (auto const& c : said) sorted[first[c.job.index()]++] = c;
+        said = std::move(sorted);
+    }
+
     /// Tells apart tasks that look alike to the cluster but not to some policy.
     void intern_shapes() {
-        std::map<std::vector<std::uint64_t>, shape_id> known;
-        std::vector<std::uint64_t> key;
+        key_table known;
+        column<std::uint64_t> key;
         shapes_.resize(tables_->tasks.size());
         for (task_id task{0}; task.index() != shapes_.size(); ++task.value) {
             if (!tables_->tasks[task.index()].live) continue;
             key.assign(1, tables_->tasks[task.index()].shape.index());
             detail::tiers::shape_key(tiers_, view().view(task), key);
-            shapes_[task.index()] = known.try_emplace(key, shape_id{known.size()}).first->second;
+            shapes_[task.index()] = shape_id{known.intern(key)};
         }
     }
 
-    [[nodiscard]] reasons why(std::size_t at, shape_view shape, bool by_amounts) const {
-        return explain(tiers_, view().view(roster_.nodes()[at]), shape, by_amounts);
+    [[nodiscard]] static range since(std::size_t first, std::size_t end) noexcept {
+        return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first)};
+    }
+
+    /// Records why a node refuses; only where there is a record.
+    [[nodiscard]] range why(std::size_t at, shape_view shape, bool by_amounts) {
+        auto const first = sink_->reasons.size();
+        explain(tiers_, view().view(roster_.nodes()[at]), shape, by_amounts, sink_->reasons);
+        return since(first, sink_->reasons.size());
     }
 
     void fail(task_id task, shape_view shape, bool by_amounts) {
@@ -355,10 +376,12 @@ private:
             auto& all = sink_->explanations;
             bool const cached = by_amounts && cache_.active(*tables_, task);
             if (all.empty() || cached || all.back().shape != shape.id() || all.back().position != journal_.position()) {
-                all.push_back({shape.id(), journal_.position(), {}});
+                auto& nodes = sink_->nodes;
+                auto const first = nodes.size();
                 for (std::size_t i = 0; i != roster_.nodes().size(); ++i)
-                    all.back().nodes.push_back(
+                    nodes.push_back(
                         {roster_.nodes()[i], cached ? cache_.why(*tables_, task, i) : why(i, shape, by_amounts)});
+                all.push_back({shape.id(), journal_.position(), since(first, nodes.size())});
             }
             f.explained = all.size() - 1;
         }
@@ -374,19 +397,19 @@ private:
 
     muster::roster roster_;
     state state_;
-    std::vector<job_phase> phases_;
-    std::vector<task_facts> facts_;
+    column<job_phase> phases_;
+    column<task_facts> facts_;
     tables const* tables_;
     States tiers_;
     record* sink_;
     bool enqueues_;
     scan scan_;
     role_cache cache_;
-    std::vector<std::uint8_t> roles_failed_; ///< a role
-    std::vector<shape_id> shapes_;           ///< a task
+    column<std::uint8_t> roles_failed_; ///< a role
+    column<shape_id> shapes_;           ///< a task
     work_list work_;
     muster::journal journal_;
-    std::vector<task_id> bound_;
+    column<task_id> bound_;
 };
 
 } // namespace muster

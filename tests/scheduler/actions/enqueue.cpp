@@ -76,7 +76,7 @@ TEST_CASE("enqueue: a job that asks for more than its queue may hold waits, and 
     muster::record record;
     auto const out = enqueues{}.run(w.cluster, &record);
     REQUIRE(out.record.refusals.size() == 1);
-    auto const& why = out.record.refusals[0].why;
+    auto const why = out.record.why(out.record.refusals[0]);
     REQUIRE(why.size() == 2);
     CHECK(why[0].code == muster::reason_code::queue_quota);
     CHECK(why[0].dimension == muster::dimension::cpu);

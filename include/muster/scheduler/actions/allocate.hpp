@@ -21,7 +21,6 @@ struct allocate {
 
     template <class Session>
     void run(Session& s) const {
-        auto const before = s.order();
         auto& work = s.work();
         for (auto const job : s.roster().jobs()) {
             if (s.phase(job) == job_phase::pending) {
@@ -30,15 +29,15 @@ struct allocate {
             }
             if (!s.valid(job) || !list_tasks(s, job)) continue;
             auto const queue = s.view().view(job).row().queue;
-            work.list(queue, before);
-            work.push(queue, job, before);
+            work.list(queue);
+            work.push(queue, job);
         }
         while (work.has_queue()) {
-            auto const queue = work.pop_queue(before);
+            auto const queue = work.pop_queue();
             if (s.overused(queue) || !work.has_job(queue)) continue; // gone for this session
-            auto const job = work.pop_job(queue, before);
-            if (serve(s, job) && work.has_task(job)) work.push(queue, job, before);
-            work.push(queue, before);
+            auto const job = work.pop_job(queue);
+            if (serve(s, job) && work.has_task(job)) work.push(queue, job);
+            work.push(queue);
         }
     }
 
@@ -49,7 +48,7 @@ private:
         for (auto const t : s.roster().tasks(job)) {
             auto const task = s.view().view(t);
             if (task.status() != task_status::pending || task.row().best_effort) continue;
-            if (task.row().gate != scheduling_gate::held) s.work().push(job, t, s.order());
+            if (task.row().gate != scheduling_gate::held) s.work().push(job, t);
         }
         return s.work().has_task(job);
     }
@@ -61,7 +60,7 @@ private:
         auto const start = s.journal().position();
         s.begin(job, error_cache);
         while (s.work().has_task(job)) {
-            auto const task = s.work().pop_task(job, s.order());
+            auto const task = s.work().pop_task(job);
             if (!s.allocatable(job, task)) continue;
             if (s.view().view(task).row().gate != scheduling_gate::none || s.skip_by_role(task)) continue;
             auto const best = s.find(task);

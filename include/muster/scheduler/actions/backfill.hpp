@@ -16,7 +16,6 @@ namespace muster::action {
 struct backfill {
     template <class Session>
     void run(Session& s) const {
-        auto const before = s.order();
         auto& work = s.work();
         for (auto const job : s.roster().jobs()) {
             if (s.phase(job) == job_phase::pending || !s.valid(job)) continue;
@@ -24,19 +23,19 @@ struct backfill {
                 auto const task = s.view().view(t);
                 if (!task.row().best_effort || task.row().gate != scheduling_gate::none) continue;
                 if (task.status() == task_status::pipelined) s.unplace(t);
-                if (task.status() == task_status::pending) work.push(job, t, before);
+                if (task.status() == task_status::pending) work.push(job, t);
             }
             if (!work.has_task(job)) continue;
             auto const queue = s.view().view(job).row().queue;
-            work.list(queue, before);
-            work.push(queue, job, before);
+            work.list(queue);
+            work.push(queue, job);
         }
         auto& batch = work.batch();
         while (work.has_queue()) {
-            auto const queue = work.pop_queue(before);
+            auto const queue = work.pop_queue();
             while (work.has_job(queue)) {
-                auto const job = work.pop_job(queue, before);
-                while (work.has_task(job)) batch.push_back(work.pop_task(job, before));
+                auto const job = work.pop_job(queue);
+                while (work.has_task(job)) batch.push_back(work.pop_task(job));
             }
         }
         for (auto const task : batch) {

@@ -15,18 +15,17 @@ namespace muster::action {
 struct enqueue {
     template <class Session>
     void run(Session& s) const {
-        auto const before = s.order();
         auto& work = s.work();
         for (auto const job : s.roster().jobs()) {
             auto const queue = s.view().view(job).row().queue;
-            work.list(queue, before);
-            if (s.phase(job) == job_phase::pending) work.push(queue, job, before);
+            work.list(queue);
+            if (s.phase(job) == job_phase::pending) work.push(queue, job);
         }
         while (work.has_queue()) {
-            auto const queue = work.pop_queue(before);
+            auto const queue = work.pop_queue();
             if (!work.has_job(queue)) continue;
-            (void)s.enqueue(work.pop_job(queue, before));
-            work.push(queue, before);
+            (void)s.enqueue(work.pop_job(queue));
+            work.push(queue);
         }
     }
 };
