@@ -32,10 +32,11 @@ found fit(muster::column<container_request> containers, card_order order, muster
     for (std::size_t i = 0; i != taken.size(); ++i) cards.push_back({.slots = 10, .memory = mib{memory[i]}});
     muster::device::fit_scratch scratch{cards.size()};
     found f;
+    muster::column<muster::share> chosen;
     auto const result = muster::device::fit<muster::device::slices>(
         {.containers = std::move(containers)}, cards, taken, muster::card_id{5U}, order, scratch,
-        [](std::uint32_t) { return true; },
-        [&](muster::share const& s) { f.cards += static_cast<char>('a' + s.card.index() - 5); });
+        [](std::uint32_t) { return true; }, &chosen);
+    for (auto const& s : chosen) f.cards += static_cast<char>('a' + s.card.index() - 5);
     f.fits = result.fits;
     f.score = result.score;
     return f;
@@ -97,13 +98,13 @@ TEST_CASE("fit: cards that may not be used are passed over") {
     muster::column<card> const cards(3, {.slots = 1, .memory = mib{100}});
     muster::column<card_usage> const taken(3);
     muster::device::fit_scratch scratch{3};
-    std::string chosen;
+    muster::column<muster::share> chosen;
     auto const result = muster::device::fit<muster::device::slices>(
         {.containers = {ask(1, 100)}}, cards, taken, muster::card_id{0U}, card_order::binpack, scratch,
-        [](std::uint32_t position) { return position == 1; },
-        [&](muster::share const& s) { chosen += std::to_string(s.card.value); });
+        [](std::uint32_t position) { return position == 1; }, &chosen);
     CHECK(result.fits);
-    CHECK(chosen == "1");
+    REQUIRE(chosen.size() == 1);
+    CHECK(chosen[0].card.value == 1);
 }
 
 TEST_CASE("fit: whatever fits oversells no card, and gives each container as many cards as it asked for") {
@@ -128,8 +129,7 @@ TEST_CASE("fit: whatever fits oversells no card, and gives each container as man
             muster::column<muster::share> shares;
             auto const order = *rc::gen::element(card_order::binpack, card_order::spread, card_order::last_first);
             auto const result = muster::device::fit<muster::device::slices>(
-                want, cards, taken, muster::card_id{0U}, order, scratch, [](std::uint32_t) { return true; },
-                [&](muster::share const& s) { shares.push_back(s); });
+                want, cards, taken, muster::card_id{0U}, order, scratch, [](std::uint32_t) { return true; }, &shares);
             if (!result.fits) return;
             auto after = taken;
             for (auto const& s : shares) {

@@ -38,10 +38,10 @@ struct fit_result {
 namespace detail {
 
 /// A share of one card: the first in the order that has room. The same answer as the general way, without a copy.
-template <class Mode, class Usable, class Choose>
+template <class Mode, class Usable>
 [[nodiscard]] fit_result fit_one(container_request const& request, std::span<card const> cards,
                                  std::span<card_usage const> taken, card_id first, card_order order, Usable usable,
-                                 Choose choose) noexcept {
+                                 column<share>* chosen) {
     auto const none = static_cast<std::uint32_t>(cards.size());
     auto best = none;
     for (std::uint32_t i = 0; i != none; ++i) {
@@ -52,7 +52,7 @@ template <class Mode, class Usable, class Choose>
     share const got{card_id{first.index() + best}, request.container, Mode::memory_of(cards[best], request),
                     request.cores};
     auto const& was = taken[best];
-    choose(got);
+    if (chosen != nullptr) chosen->push_back(got);
     return {true, score_of(order, cards[best], {was.slots + 1, was.memory + got.memory, was.cores + got.cores})};
 }
 
@@ -61,15 +61,15 @@ template <class Mode, class Usable, class Choose>
 /// Tries a pod's containers in turn on one node's cards, each against what the earlier ones would take.
 ///
 /// Shape:  `cards` and `taken` are the node's, in its order; `first` is the id of cards[0].
-/// `usable(position)` says whether the pod may use the card at all; `choose(share)` hears every share chosen, also
-/// of a pod that does not fit in the end.
-/// Cost:   cards x containers, no allocation.
-template <class Mode, class Usable, class Choose>
+/// `usable(position)` says whether the pod may use the card at all. The shares are appended to `chosen`, if there is
+/// such a column, also those of a pod that does not fit in the end.
+/// Cost:   cards x containers, no allocation where `chosen` has room.
+template <class Mode, class Usable>
 [[nodiscard]] fit_result fit(device_request const& want, std::span<card const> cards, std::span<card_usage const> taken,
                              card_id first, card_order order, fit_scratch& scratch, Usable usable,
-                             Choose choose) noexcept {
+                             column<share>* chosen) {
     if (want.containers.size() == 1 && want.containers.front().cards == 1)
-        return detail::fit_one<Mode>(want.containers.front(), cards, taken, first, order, usable, choose);
+        return detail::fit_one<Mode>(want.containers.front(), cards, taken, first, order, usable, chosen);
     auto const usage = scratch.usage().first(cards.size());
     auto const sequence = scratch.order().first(cards.size());
     std::copy(taken.begin(), taken.end(), usage.begin());
@@ -93,7 +93,7 @@ template <class Mode, class Usable, class Choose>
             usage[position].memory += got.memory;
             usage[position].cores += got.cores;
             found.score += score_of(order, c, usage[position]);
-            choose(got);
+            if (chosen != nullptr) chosen->push_back(got);
             --missing;
         }
         if (missing != 0) return {};

@@ -50,12 +50,12 @@ struct deviceshare {
         [[nodiscard]] static locality reads(shape_view) noexcept { return locality::node; }
 
         [[nodiscard]] bool fits(node_view node, shape_view shape) const noexcept {
-            return !asks(node, shape) || (right_mode(node, shape) && try_fit(node, shape, ignore).fits);
+            return !asks(node, shape) || (right_mode(node, shape) && try_fit(node, shape).fits);
         }
 
         [[nodiscard]] double score(node_view node, shape_view shape) const noexcept {
             if (weight_ <= 0 || !asks(node, shape)) return 0;
-            auto const found = try_fit(node, shape, ignore);
+            auto const found = try_fit(node, shape);
             return std::floor(found.score + 0.5) * static_cast<double>(weight_);
         }
 
@@ -63,7 +63,7 @@ struct deviceshare {
             if (!asks(node, shape)) return assignment::none;
             if (node_lock_ && locked_[node.id().index()] != 0) return assignment::refused;
             auto const before = out.size();
-            if (!try_fit(node, shape, [&](share const& s) { out.push_back(s); }).fits) {
+            if (!try_fit(node, shape, &out).fits) {
                 out.resize(before);
                 return assignment::refused;
             }
@@ -99,8 +99,6 @@ struct deviceshare {
         }
 
     private:
-        static constexpr auto ignore = [](share const&) {};
-
         [[nodiscard]] static std::size_t most_cards(session_view view) noexcept {
             std::size_t most = 0;
             for (auto const n : view.nodes()) most = std::max(most, view.view(n).cards().size());
@@ -162,8 +160,8 @@ struct deviceshare {
             return mode == Mode::mode && (!asked || *asked == (mode == sharing::slices ? "hami-core" : "mig"));
         }
 
-        template <class Choose>
-        [[nodiscard]] device::fit_result try_fit(node_view node, shape_view shape, Choose choose) const noexcept {
+        [[nodiscard]] device::fit_result try_fit(node_view node, shape_view shape,
+                                                 column<share>* chosen = nullptr) const {
             auto const which = shape.example().row().shape.index();
             auto const* const accepts = accepted_.data() + filters_[which];
             auto const first = node.first_card();
@@ -176,7 +174,7 @@ struct deviceshare {
                 return !shared_with(node, c, group, rules);
             };
             return device::fit<Mode>(shape.shape().devices, node.cards(), node.taken(), first, order_, scratch_, usable,
-                                     choose);
+                                     chosen);
         }
 
         /// Whether a card holds a pod of the group, or one of the same exclusive set.

@@ -98,7 +98,7 @@ public:
         }
         if (weights_.taint_toleration != 0) {
             for (std::size_t i = 0; i != candidates.size(); ++i)
-                counts_[i] = repelling(view.view(candidates[i]), s.placement);
+                counts_[i] = repelled_ ? repelling(view.view(candidates[i]), s.placement) : 0;
             normalise(candidates.size(), weights_.taint_toleration, true, sums);
         }
     }

@@ -33,7 +33,13 @@ public:
           any_address_(view.in().symbols.find("0.0.0.0")), cordon_{view.in().symbols.find(
                                                                        "node.kubernetes.io/unschedulable"),
                                                                    view.in().symbols.find(""),
-                                                                   taint_effect::no_schedule} {}
+                                                                   taint_effect::no_schedule} {
+        for (auto const n : view.nodes()) {
+            auto const& row = view.view(n).row();
+            cordoned_ = cordoned_ || row.unschedulable;
+            tainted_ = tainted_ || !row.taints.empty();
+        }
+    }
 
     [[nodiscard]] static locality reads(shape_view) noexcept { return locality::node; }
 
@@ -65,7 +71,7 @@ private:
     }
 
     [[nodiscard]] bool schedulable(node_view node, rules const& r) const noexcept {
-        if (!node.row().unschedulable) return true;
+        if (!cordoned_ || !node.row().unschedulable) return true;
         return std::any_of(r.tolerations.begin(), r.tolerations.end(),
                            [&](auto const& t) { return t.tolerates(cordon_); });
     }
@@ -82,7 +88,7 @@ private:
     }
 
     [[nodiscard]] bool tolerated(node_view node, rules const& r) const noexcept {
-        if (!switches_.taints) return true;
+        if (!switches_.taints || !tainted_) return true;
         return std::all_of(node.row().taints.begin(), node.row().taints.end(), [&](taint const& t) {
             return t.effect == taint_effect::prefer_no_schedule ||
                    std::any_of(r.tolerations.begin(), r.tolerations.end(),
@@ -103,7 +109,9 @@ private:
 
     predicates switches_;
     symbol any_address_;
-    taint cordon_; ///< a cordon counts as this taint
+    taint cordon_;          ///< a cordon counts as this taint
+    bool cordoned_ = false; ///< some node is; else no row need be read
+    bool tainted_ = false;
 };
 
 inline predicates::state predicates::open(session_view view) const { return {*this, view}; }

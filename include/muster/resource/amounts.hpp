@@ -46,6 +46,7 @@ public:
 
     /// The amount, zero where absent.
     [[nodiscard]] std::int64_t operator[](dimension_id d) const noexcept {
+        if (d == dimension::cpu || d == dimension::memory) return entries_[d.index()].amount;
         auto const at = place(d);
         return at != entries_.end() && at->dimension == d ? at->amount : 0;
     }
