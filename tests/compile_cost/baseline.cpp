@@ -3,14 +3,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
-#include <variant>
+#include <string_view>
 #include <vector>
 
 #include <boost/hana/length.hpp>

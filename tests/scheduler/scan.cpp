@@ -27,7 +27,8 @@ struct table {
 muster::pick picked(world const& w, muster::task_id t, table const& policy, bool by_amounts) {
     test::lens const lens{w};
     muster::static_tiers<muster::tier<table>> const tiers{policy};
-    muster::scan scan{lens.view().nodes().size()};
+    muster::scan scan;
+    scan.open(lens.view().nodes().size());
     scan.consider(lens.view().nodes());
     return scan.run(tiers.open(lens.view()), lens.view(), lens.shape(t), by_amounts);
 }

@@ -131,3 +131,20 @@ TEST_CASE("scheduler: the record tells who competed, and who was chosen") {
                                        [](auto const& a, auto const& b) { return a.score < b.score; });
     CHECK(best->node == d.node);
 }
+
+TEST_CASE("scheduler: a node that is alone is listed with its score, like any other") {
+    auto const two = halves();
+    for (auto const n : {muster::node_id{0U}, muster::node_id{1U}}) {
+        CAPTURE(n.value);
+        auto alone = two;
+        REQUIRE(alone.cluster.remove_node(muster::node_id{1U - n.value}).has_value());
+        muster::record of_two{.keep_candidates = true};
+        muster::record of_one{.keep_candidates = true};
+        auto const both = packs{}.run(two.cluster, &of_two);
+        auto const lone = packs{}.run(alone.cluster, &of_one);
+        auto const listed = lone.record.candidates_of(lone.record.decisions[0]);
+        REQUIRE(listed.size() == 1);
+        for (auto const& c : both.record.candidates_of(both.record.decisions[0]))
+            if (c.node == n) CHECK(c.score == listed[0].score); // binpack scores a node for itself
+    }
+}

@@ -24,6 +24,7 @@ struct change {
 /// Changes in order. It grows only: undoing appends inverses, so a reader's cursor stays valid.
 class journal {
 public:
+    void clear() noexcept { entries_.clear(); }
     void reserve(std::size_t changes) { entries_.reserve(changes); }
     void append(change const& c) { entries_.push_back(c); }
 

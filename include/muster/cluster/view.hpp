@@ -69,7 +69,7 @@ public:
 
     [[nodiscard]] node_row const& row() const noexcept { return in().nodes[id().index()]; }
     [[nodiscard]] std::string const& name() const noexcept { return text(row().name); }
-    /// Zero for a dimension that the node doesn't name.
+    /// Zero for a dimension that the node doesn't name. Read beside idle and used, which scores read anyway.
     [[nodiscard]] std::int64_t allocatable(dimension_id d) const noexcept { return idle(d) + used(d); }
     [[nodiscard]] std::int64_t idle(dimension_id d) const noexcept { return now().idle[d.index()][id().index()]; }
     [[nodiscard]] std::int64_t used(dimension_id d) const noexcept { return now().used[d.index()][id().index()]; }

@@ -29,6 +29,12 @@ public:
         }
     }
 
+    /// Forgets all rows; the room stays.
+    void clear() noexcept {
+        slots_.fill({});
+        size_ = 0;
+    }
+
     /// Adds a row that is not there yet.
     void insert(std::uint64_t hash, std::uint32_t position) {
         if (2 * ++size_ > slots_.size()) widen();

@@ -31,6 +31,13 @@ public:
         return size_++;
     }
 
+    /// Forgets all keys; the room stays.
+    void clear() noexcept {
+        keys_.clear();
+        index_.clear();
+        size_ = 0;
+    }
+
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
 private:

@@ -35,8 +35,8 @@ struct binpack {
                 else if (d == dimension::memory)
                     weights_.push_back({d, p.memory});
                 else
-                    for (auto const& [name, weight] : p.resources)
-                        if (name == dimensions.name(d)) weights_.push_back({d, weight});
+                    for (auto const& [name, w] : p.resources)
+                        if (name == dimensions.name(d)) weights_.push_back({d, w});
             }
         }
 

@@ -42,16 +42,20 @@ void explain(Tiers const& tiers, node_view node, shape_view shape, bool by_amoun
 class role_cache {
 public:
     /// Makes room for the job with the most roles to place.
-    void open(tables const& t, roster const& r, state const& s) {
+    ///
+    /// `shapes` are the tasks', as the policies tell them apart.
+    void open(tables const& t, roster const& r, state const& s, std::span<shape_id const> shapes) {
         nodes_ = r.nodes().size();
-        mixed_.resize(t.jobs.size());
+        on_ = false;
+        why_.clear();
+        mixed_.assign(t.jobs.size(), 0);
         slots_.resize(t.roles.size());
         std::uint32_t most = 0;
         for (auto const j : r.jobs()) {
             shape_id first;
             for (auto const task : r.tasks(j)) {
                 if (s.tasks[task.index()].status != task_status::pending) continue;
-                auto const shape = t.tasks[task.index()].shape;
+                auto const shape = shapes[task.index()];
                 if (!first) first = shape;
                 if (shape != first) mixed_[j.index()] = 1;
             }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <muster/cluster/cluster.hpp>
+#include <muster/scheduler/memory.hpp>
 #include <muster/scheduler/outcome.hpp>
 #include <muster/scheduler/record.hpp>
 #include <muster/scheduler/session.hpp>
@@ -24,17 +25,28 @@ public:
 
     /// A session on the cluster, which must outlive it. With a sink, why-nots are recorded.
     [[nodiscard]] session_type open(cluster const& c, record* sink = nullptr) const {
-        return session_type{c, policies_, actions_.enqueues(), sink};
+        return session_type{c, policies_, actions_.enqueues(), sink, nullptr};
+    }
+
+    /// The same in the tables of an earlier session.
+    [[nodiscard]] session_type open(cluster const& c, memory& carried, record* sink = nullptr) const {
+        return session_type{c, policies_, actions_.enqueues(), sink, &carried};
     }
 
     /// One cycle.
-    [[nodiscard]] outcome run(cluster const& c, record* sink = nullptr) const {
-        auto s = open(c, sink);
+    [[nodiscard]] outcome run(cluster const& c, record* sink = nullptr) const { return finish(open(c, sink)); }
+
+    /// The same cycle in the tables of an earlier one; the outcome is the same.
+    [[nodiscard]] outcome run(cluster const& c, memory& carried, record* sink = nullptr) const {
+        return finish(open(c, carried, sink));
+    }
+
+private:
+    [[nodiscard]] outcome finish(session_type&& s) const {
         actions_.run(s);
         return s.close();
     }
 
-private:
     [[no_unique_address]] Actions actions_;
     [[no_unique_address]] Policies policies_;
 };

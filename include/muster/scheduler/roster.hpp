@@ -22,8 +22,16 @@ namespace muster {
 /// Cost: sorts the names of jobs and queues, and the uids within each job, so that no later comparison reads a text.
 class roster {
 public:
-    explicit roster(cluster const& c) {
+    roster() = default;
+    explicit roster(cluster const& c) { open(c); }
+
+    /// Starts over with those of a cluster.
+    void open(cluster const& c) {
         auto const& t = c.tables();
+        nodes_.clear();
+        queues_.clear();
+        jobs_.clear();
+        by_uid_.clear();
         for (node_id n{0}; n.index() != t.nodes.size(); ++n.value)
             if (c.live(n)) nodes_.push_back(n);
         column<named> names;

@@ -41,7 +41,13 @@ struct verdict {
 ///         (spec/volcano-core.md 6.2), with all nodes considered and ties to the lowest position.
 class scan {
 public:
-    explicit scan(std::size_t nodes) : alive_(nodes), group_(nodes), sums_(nodes), ranks_(nodes) {}
+    /// Makes room for so many nodes.
+    void open(std::size_t nodes) {
+        alive_.resize(nodes);
+        group_.resize(nodes);
+        sums_.resize(nodes);
+        ranks_.resize(nodes);
+    }
 
     /// Sets which nodes are asked; all are alive.
     void consider(std::span<node_id const> nodes) noexcept {
@@ -70,8 +76,8 @@ public:
     template <class Tiers>
     [[nodiscard]] double score(Tiers const& tiers, session_view view, shape_view shape, node_id node) noexcept {
         group_[0] = node;
-        detail::tiers::score(tiers, view, std::span{group_}.first(1), shape, std::span{sums_}.first(1),
-                             std::span{ranks_}.first(1));
+        size_ = 1;
+        score(tiers, view, shape);
         return sums_[0];
     }
 
@@ -79,7 +85,8 @@ public:
     template <class Tiers>
     void list(Tiers const& tiers, session_view view, shape_view shape, column<candidate>& out) noexcept {
         for (bool const now : {true, false}) {
-            (void)best(tiers, view, shape, [&](node_id n) { return fits_now(view.now(), shape.request(), n) == now; });
+            gather([&](node_id n) { return fits_now(view.now(), shape.request(), n) == now; });
+            score(tiers, view, shape);
             for (std::size_t i = 0; i != size_; ++i) out.push_back({group_[i], now, sums_[i]});
         }
     }
@@ -96,14 +103,25 @@ private:
                            [&](auto const& e) { return e.amount <= s.idle[e.dimension.index()][n.index()]; });
     }
 
-    template <class Tiers, class Belongs>
-    [[nodiscard]] node_id best(Tiers const& tiers, session_view view, shape_view shape, Belongs belongs) noexcept {
+    template <class Belongs>
+    void gather(Belongs belongs) noexcept {
         size_ = 0;
         for (std::size_t i = 0; i != nodes_.size(); ++i)
             if (alive_[i] != 0 && belongs(nodes_[i])) group_[size_++] = nodes_[i];
-        if (size_ <= 1) return size_ == 0 ? node_id{} : group_[0];
+    }
+
+    template <class Tiers>
+    void score(Tiers const& tiers, session_view view, shape_view shape) noexcept {
         detail::tiers::score(tiers, view, std::span{group_}.first(size_), shape, std::span{sums_}.first(size_),
                              std::span{ranks_}.first(size_));
+    }
+
+    /// The best of the candidates that belong; a lone one needs no score.
+    template <class Tiers, class Belongs>
+    [[nodiscard]] node_id best(Tiers const& tiers, session_view view, shape_view shape, Belongs belongs) noexcept {
+        gather(belongs);
+        if (size_ <= 1) return size_ == 0 ? node_id{} : group_[0];
+        score(tiers, view, shape);
         node_id winner;
         double highest = -std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i != size_; ++i)

@@ -15,10 +15,10 @@
 #include <muster/cluster/view.hpp>
 #include <muster/core/column.hpp>
 #include <muster/core/ids.hpp>
-#include <muster/core/key_table.hpp>
 #include <muster/policy/hooks.hpp>
 #include <muster/policy/tiers.hpp>
 #include <muster/scheduler/explain.hpp>
+#include <muster/scheduler/memory.hpp>
 #include <muster/scheduler/outcome.hpp>
 #include <muster/scheduler/record.hpp>
 #include <muster/scheduler/roster.hpp>
@@ -36,33 +36,37 @@ template <class States>
 class session {
 public:
     template <class Policies>
-    session(cluster const& c, Policies const& policies, bool enqueues, record* sink = nullptr)
-        : roster_(c), state_(c.state()), phases_(roster_.phases(c.tables())), facts_(c.tables().tasks.size()),
-          tables_(&c.tables()), tiers_(policies.open(view())), sink_(sink), enqueues_(enqueues),
-          scan_(roster_.nodes().size()), roles_failed_(c.tables().roles.size()) {
+    session(cluster const& c, Policies const& policies, bool enqueues, record* sink, memory* carried)
+        : in_(take(carried)), state_(c.state()), phases_(in_.roster.phases(c.tables())),
+          facts_(c.tables().tasks.size()), tables_(&c.tables()), tiers_(open_tiers(policies, c)), sink_(sink),
+          enqueues_(enqueues) {
         intern_shapes();
         auto const tasks = tables_->tasks.size();
-        journal_.reserve(6 * tasks + 16);
+        in_.scan.open(in_.roster.nodes().size());
+        in_.roles_failed.assign(tables_->roles.size(), 0);
+        in_.journal.clear();
+        in_.journal.reserve(6 * tasks + 16);
         bound_.reserve(tasks);
         std::size_t shares = state_.shares.size();
         for (auto const& task : tables_->tasks)
             for (auto const& request : tables_->shape_of(task).devices.containers)
                 shares += 2 * static_cast<std::size_t>(std::clamp<std::int64_t>(request.cards, 0, 64));
         state_.shares.reserve(shares);
-        cache_.open(*tables_, roster_, state_);
-        work_.open(*tables_, roster_, {order<queue_id>(), order<job_id>(), order<task_id>()});
+        in_.refused.open(*tables_, in_.roster, state_, in_.shapes);
+        in_.work.open(*tables_, in_.roster, {order<queue_id>(), order<job_id>(), order<task_id>()});
     }
 
     // A view points into the session.
     session(session const&) = delete;
     session& operator=(session const&) = delete;
+    ~session() { in_.in_use = false; }
 
     [[nodiscard]] session_view view() const noexcept {
-        return {*tables_, state_, roster_.nodes(), roster_.queues(), roster_.jobs(), phases_};
+        return {*tables_, state_, in_.roster.nodes(), in_.roster.queues(), in_.roster.jobs(), phases_};
     }
-    [[nodiscard]] muster::roster const& roster() const noexcept { return roster_; }
+    [[nodiscard]] muster::roster const& roster() const noexcept { return in_.roster; }
     [[nodiscard]] States const& tiers() const noexcept { return tiers_; }
-    [[nodiscard]] muster::journal const& journal() const noexcept { return journal_; }
+    [[nodiscard]] muster::journal const& journal() const noexcept { return in_.journal; }
     [[nodiscard]] job_phase phase(job_id job) const noexcept { return phases_[job.index()]; }
     void set_phase(job_id job, job_phase phase) noexcept { phases_[job.index()] = phase; }
 
@@ -70,15 +74,15 @@ public:
 
     [[nodiscard]] bool before(queue_id a, queue_id b) const noexcept {
         auto const order = detail::tiers::compare(tiers_, view().view(a), view().view(b));
-        return order != 0 ? order < 0 : roster_.older(*tables_, a, b);
+        return order != 0 ? order < 0 : in_.roster.older(*tables_, a, b);
     }
     [[nodiscard]] bool before(job_id a, job_id b) const noexcept {
         auto const order = detail::tiers::compare(tiers_, view().view(a), view().view(b));
-        return order != 0 ? order < 0 : roster_.older(*tables_, a, b);
+        return order != 0 ? order < 0 : in_.roster.older(*tables_, a, b);
     }
     [[nodiscard]] bool before(task_id a, task_id b) const noexcept {
         auto const order = detail::tiers::compare(tiers_, view().view(a), view().view(b));
-        return order != 0 ? order < 0 : roster_.older(*tables_, a, b);
+        return order != 0 ? order < 0 : in_.roster.older(*tables_, a, b);
     }
 
     // Questions about jobs and queues.
@@ -126,7 +130,7 @@ public:
     // Moves.
 
     /// Starts a gang: its tasks may share what their roles' failures tell (`use_cache`).
-    void begin(job_id job, bool use_cache) noexcept { cache_.begin(job, use_cache); }
+    void begin(job_id job, bool use_cache) noexcept { in_.refused.begin(job, use_cache); }
 
     /// The best node for a task, or nothing; a no is remembered for its role and recorded.
     [[nodiscard]] pick find(task_id task, bool by_amounts = true) {
@@ -134,34 +138,34 @@ public:
         auto const nominated = nomination(task);
         pick best{};
         if (nominated && by_amounts) {
-            scan_.consider(std::span{&nominated, 1});
-            best = scan_.run(tiers_, view(), shape, by_amounts);
+            in_.scan.consider(std::span{&nominated, 1});
+            best = in_.scan.run(tiers_, view(), shape, by_amounts);
         }
         if (!best) {
-            scan_.consider(roster_.nodes());
-            cache_.mask(*tables_, task, scan_.alive());
-            best = scan_.run(tiers_, view(), shape, by_amounts);
+            in_.scan.consider(in_.roster.nodes());
+            in_.refused.mask(*tables_, task, in_.scan.alive());
+            best = in_.scan.run(tiers_, view(), shape, by_amounts);
             if (by_amounts)
-                cache_.note(
-                    *tables_, task, scan_.alive(), [&](std::size_t at) { return why(at, shape, true); },
+                in_.refused.note(
+                    *tables_, task, in_.scan.alive(), [&](std::size_t at) { return why(at, shape, true); },
                     sink_ != nullptr);
-            if (!scan_.any()) fail(task, shape, by_amounts);
+            if (!in_.scan.any()) fail(task, shape, by_amounts);
         }
         if (best && sink_ != nullptr) {
             auto const first = sink_->candidates.size();
-            if (sink_->keep_candidates) scan_.list(tiers_, view(), shape, sink_->candidates);
+            if (sink_->keep_candidates) in_.scan.list(tiers_, view(), shape, sink_->candidates);
             sink_->decisions.push_back({task, best.node, best.now, since(first, sink_->candidates.size())});
         }
         return best;
     }
 
     /// Whether the last `find` saw a node that would do, although none was ranked.
-    [[nodiscard]] bool found_any() const noexcept { return scan_.any(); }
+    [[nodiscard]] bool found_any() const noexcept { return in_.scan.any(); }
 
     /// Marks a task as not tried, since a task of its role failed; false if none did.
     bool skip_by_role(task_id task) {
         auto const& row = tables_->tasks[task.index()];
-        if (!row.role || tables_->text(row.role_name).empty() || roles_failed_[row.role.index()] == 0) return false;
+        if (!row.role || tables_->text(row.role_name).empty() || in_.roles_failed[row.role.index()] == 0) return false;
         note_failure(task, {task, true, 0});
         return true;
     }
@@ -187,27 +191,27 @@ public:
 
     /// Undoes all placements since a position of the journal; what was decided is remembered for the words.
     void discard(std::size_t from) {
-        for (auto i = journal_.position(); i-- != from;) {
-            auto const task = journal_[i].task;
+        for (auto i = in_.journal.position(); i-- != from;) {
+            auto const task = in_.journal[i].task;
             facts_[task.index()].tried = true;
-            facts_[task.index()].last = journal_[i].to;
+            facts_[task.index()].last = in_.journal[i].to;
             unplace(task);
         }
     }
 
     /// Decides all placements since a position of the journal.
     void commit(std::size_t from) {
-        auto const end = journal_.position();
+        auto const end = in_.journal.position();
         for (auto i = from; i != end; ++i) {
-            auto const task = journal_[i].task;
+            auto const task = in_.journal[i].task;
             facts_[task.index()].tried = false;
-            if (journal_[i].to.status == task_status::allocated) bind(task);
+            if (in_.journal[i].to.status == task_status::allocated) bind(task);
         }
     }
 
     /// Decides every task of a job that has a node.
     void dispatch(job_id job) {
-        for (auto const task : roster_.tasks(job))
+        for (auto const task : in_.roster.tasks(job))
             if (state_.tasks[task.index()].status == task_status::allocated) bind(task);
     }
 
@@ -218,7 +222,7 @@ public:
         auto const job = view().view(id);
         auto const& row = job.row();
         if (std::int64_t{row.min_available} == static_cast<std::int64_t>(row.tasks.size())) return false;
-        auto const failed = [&](role_id r) { return roles_failed_[r.index()] != 0; };
+        auto const failed = [&](role_id r) { return in_.roles_failed[r.index()] != 0; };
         if (row.min_available < row.min_of_roles) {
             std::int64_t left = 0;
             for (auto const r : row.roles)
@@ -235,11 +239,11 @@ public:
 
     /// What `find` makes of one node for a task.
     [[nodiscard]] verdict judge(task_id task, node_id node) noexcept {
-        scan_.consider(std::span{&node, 1});
-        auto const found = scan_.run(tiers_, view(), shape_of(task), true);
+        in_.scan.consider(std::span{&node, 1});
+        auto const found = in_.scan.run(tiers_, view(), shape_of(task), true);
         if (!found) return {};
         return {found.now ? verdict::room::now : verdict::room::later,
-                scan_.score(tiers_, view(), shape_of(task), node)};
+                in_.scan.score(tiers_, view(), shape_of(task), node)};
     }
 
     /// How far the policies' answers about nodes reach for a task.
@@ -267,21 +271,21 @@ public:
     /// Runs an action.
     template <class Action>
     void run(Action const& action) {
-        work_.clear();
+        in_.work.clear();
         action.run(*this);
-        cache_.end();
+        in_.refused.end();
     }
 
     /// Heaps for the action that runs.
-    [[nodiscard]] work_list& work() noexcept { return work_; }
+    [[nodiscard]] work_list& work() noexcept { return in_.work; }
 
-    /// Ends the session.
+    /// Ends the session; nothing may be asked of it afterwards.
     [[nodiscard]] outcome close() {
         outcome out;
         detail::tiers::close(tiers_, view(), facts_, out.conditions);
         sort_by_job(out.conditions);
         auto const* said = out.conditions.begin();
-        for (auto const job : roster_.jobs()) {
+        for (auto const job : in_.roster.jobs()) {
             auto const first = said;
             while (said != out.conditions.end() && said->job == job) ++said;
             phases_[job.index()] = phase_at_close(view().view(job), std::span{first, said});
@@ -291,12 +295,12 @@ public:
                 out.pipelined.push_back(t);
         if (sink_ != nullptr) {
             out.queues.resize(tables_->queues.size());
-            for (auto const q : roster_.queues())
+            for (auto const q : in_.roster.queues())
                 out.queues[q.index()] = detail::tiers::describe(tiers_, view().view(q));
             out.record = std::move(*sink_);
         }
         out.bound = std::move(bound_);
-        out.jobs.append(roster_.jobs());
+        out.jobs.append(in_.roster.jobs());
         out.phases = std::move(phases_);
         out.facts = std::move(facts_);
         out.state = std::move(state_);
@@ -304,6 +308,18 @@ public:
     }
 
 private:
+    [[nodiscard]] memory& take(memory* carried) noexcept {
+        auto& m = carried == nullptr || carried->in_use ? own_ : *carried;
+        m.in_use = true;
+        return m;
+    }
+
+    template <class Policies>
+    [[nodiscard]] auto open_tiers(Policies const& policies, cluster const& c) {
+        in_.roster.open(c);
+        return policies.open(view());
+    }
+
     template <class Id>
     [[nodiscard]] precedence order() const noexcept {
         return {this, [](void const* self, std::uint32_t a, std::uint32_t b) noexcept {
@@ -312,7 +328,7 @@ private:
     }
 
     void move(task_id task, placement const& to) {
-        journal_.append({task, state_.tasks[task.index()], to});
+        in_.journal.append({task, state_.tasks[task.index()], to});
         state_.move(*tables_, task, to);
     }
 
@@ -324,14 +340,14 @@ private:
     }
 
     [[nodiscard]] shape_view shape_of(task_id task) const noexcept {
-        return {*tables_, state_, shapes_[task.index()], task};
+        return {*tables_, state_, in_.shapes[task.index()], task};
     }
 
     /// The node an eviction made room on, if the task would fit there.
     [[nodiscard]] node_id nomination(task_id task) const noexcept {
         auto const name = tables_->tasks[task.index()].nominated;
         if (!name) return {};
-        for (auto const n : roster_.nodes())
+        for (auto const n : in_.roster.nodes())
             if (tables_->nodes[n.index()].name == name) return n;
         return {};
     }
@@ -348,14 +364,14 @@ private:
 
     /// Tells apart tasks that look alike to the cluster but not to some policy.
     void intern_shapes() {
-        key_table known;
+        in_.keys.clear();
         column<std::uint64_t> key;
-        shapes_.resize(tables_->tasks.size());
-        for (task_id task{0}; task.index() != shapes_.size(); ++task.value) {
+        in_.shapes.resize(tables_->tasks.size());
+        for (task_id task{0}; task.index() != in_.shapes.size(); ++task.value) {
             if (!tables_->tasks[task.index()].live) continue;
             key.assign(1, tables_->tasks[task.index()].shape.index());
             detail::tiers::shape_key(tiers_, view().view(task), key);
-            shapes_[task.index()] = shape_id{known.intern(key)};
+            in_.shapes[task.index()] = shape_id{in_.keys.intern(key)};
         }
     }
 
@@ -366,7 +382,7 @@ private:
     /// Records why a node refuses; only where there is a record.
     [[nodiscard]] range why(std::size_t at, shape_view shape, bool by_amounts) {
         auto const first = sink_->reasons.size();
-        explain(tiers_, view().view(roster_.nodes()[at]), shape, by_amounts, sink_->reasons);
+        explain(tiers_, view().view(in_.roster.nodes()[at]), shape, by_amounts, sink_->reasons);
         return since(first, sink_->reasons.size());
     }
 
@@ -374,14 +390,15 @@ private:
         failure f{task, false, 0};
         if (sink_ != nullptr) {
             auto& all = sink_->explanations;
-            bool const cached = by_amounts && cache_.active(*tables_, task);
-            if (all.empty() || cached || all.back().shape != shape.id() || all.back().position != journal_.position()) {
+            bool const cached = by_amounts && in_.refused.active(*tables_, task);
+            if (all.empty() || cached || all.back().shape != shape.id() ||
+                all.back().position != in_.journal.position()) {
                 auto& nodes = sink_->nodes;
                 auto const first = nodes.size();
-                for (std::size_t i = 0; i != roster_.nodes().size(); ++i)
-                    nodes.push_back(
-                        {roster_.nodes()[i], cached ? cache_.why(*tables_, task, i) : why(i, shape, by_amounts)});
-                all.push_back({shape.id(), journal_.position(), since(first, nodes.size())});
+                for (std::size_t i = 0; i != in_.roster.nodes().size(); ++i)
+                    nodes.push_back({in_.roster.nodes()[i],
+                                     cached ? in_.refused.why(*tables_, task, i) : why(i, shape, by_amounts)});
+                all.push_back({shape.id(), in_.journal.position(), since(first, nodes.size())});
             }
             f.explained = all.size() - 1;
         }
@@ -389,13 +406,14 @@ private:
     }
 
     void note_failure(task_id task, failure const& f) {
-        if (auto const role = tables_->tasks[task.index()].role) roles_failed_[role.index()] = 1;
+        if (auto const role = tables_->tasks[task.index()].role) in_.roles_failed[role.index()] = 1;
         if (sink_ == nullptr) return;
         facts_[task.index()].failure = static_cast<std::uint32_t>(sink_->failures.size());
         sink_->failures.push_back(f);
     }
 
-    muster::roster roster_;
+    memory own_{}; ///< unless one is carried
+    memory& in_;
     state state_;
     column<job_phase> phases_;
     column<task_facts> facts_;
@@ -403,12 +421,6 @@ private:
     States tiers_;
     record* sink_;
     bool enqueues_;
-    scan scan_;
-    role_cache cache_;
-    column<std::uint8_t> roles_failed_; ///< a role
-    column<shape_id> shapes_;           ///< a task
-    work_list work_;
-    muster::journal journal_;
     column<task_id> bound_;
 };
 
