@@ -16,6 +16,7 @@
 #include <muster/ext/answer.hpp>
 #include <muster/ext/read.hpp>
 #include <muster/ext/scenario.hpp>
+#include <muster/ext/text.hpp>
 
 #include "batch.hpp"
 #include "tables.hpp"
@@ -31,16 +32,15 @@ bool is_directory(std::string const& file) {
 
 std::vector<ext::object> read_all(std::vector<std::string> const& files) {
     std::vector<ext::object> objects;
-    std::string names;
     for (auto const& file : files) {
         auto read = file == "-"          ? ext::read_stdin(std::cin)
                     : is_directory(file) ? ext::read_directory(file)
                                          : ext::read_file(file);
         std::move(read.begin(), read.end(), std::back_inserter(objects));
-        names += (names.empty() ? "" : ", ") + file;
     }
     if (objects.empty())
-        throw ext::bad_input{names, 0, "", "found no object; expected Nodes, Queues, PodGroups, Pods or Jobs"};
+        throw ext::bad_input{ext::joined(files, ", "), 0, "",
+                             "found no object; expected Nodes, Queues, PodGroups, Pods or Jobs"};
     return objects;
 }
 

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <range/v3/view/transform.hpp>
 
 #include <muster/ext/answer.hpp>
 #include <muster/ext/field.hpp>
+#include <muster/ext/text.hpp>
 
 namespace muster::tool {
 
@@ -146,18 +148,19 @@ private:
     }
 
     static std::string cards_of(json const& pod) {
-        std::string text;
-        for (auto const& card : pod["cards"])
-            text += fmt::format("{}{} {}MiB {}%", text.empty() ? "" : ", ", card["uuid"].get<std::string>(),
-                                number(card["memory"]), number(card["cores"]));
-        return or_none(text);
+        return or_none(ext::joined(pod["cards"] | ranges::views::transform([](json const& card) {
+                                       return fmt::format("{} {}MiB {}%", card["uuid"].get<std::string>(),
+                                                          number(card["memory"]), number(card["cores"]));
+                                   }),
+                                   ", "));
     }
 
     static std::string list(json const& amounts) {
-        std::string text;
-        for (auto const& [name, amount] : amounts.items())
-            text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, amount.get<std::string>());
-        return or_none(text);
+        auto const& all = amounts.get_ref<json::object_t const&>();
+        return or_none(ext::joined(all | ranges::views::transform([](auto const& one) {
+                                       return one.first + '=' + one.second.template get<std::string>();
+                                   }),
+                                   ","));
     }
 
     void queues() {

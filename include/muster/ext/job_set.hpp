@@ -15,6 +15,7 @@
 #include <muster/ext/dialect.hpp>
 #include <muster/ext/field.hpp>
 #include <muster/ext/input.hpp>
+#include <muster/ext/text.hpp>
 #include <muster/ext/vcjob/admission.hpp>
 #include <muster/ext/vcjob/controller.hpp>
 #include <muster/ext/vcjob/plain_pod.hpp>
@@ -95,12 +96,9 @@ private:
     void admit(std::string const& key, object& o, world& w, std::vector<warning>& warnings) {
         auto verdict = vcjob::admit(o.value, *around_);
         if (!verdict.allowed()) {
-            std::string text = verdict.webhook;
-            if (verdict.refused_by == vcjob::refusal::schema) {
-                text.clear();
-                for (auto const& fault : verdict.schema) text += (text.empty() ? "" : "; ") + fault;
-            }
-            throw bad_input{o.file(), o.line(), o.label(), "job " + std::string{o.name()} + " is refused: " + text};
+            auto const why =
+                verdict.refused_by == vcjob::refusal::schema ? joined(verdict.schema, "; ") : verdict.webhook;
+            throw bad_input{o.file(), o.line(), o.label(), "job " + std::string{o.name()} + " is refused: " + why};
         }
         auto const group =
             std::string{o.ns()} + '/' + std::string{o.name()} + '-' + field{o}["metadata"]["uid"].as_string();

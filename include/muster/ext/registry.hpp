@@ -13,9 +13,11 @@
 #include <vector>
 
 #include <boost/hana/for_each.hpp>
+#include <range/v3/action/sort.hpp>
 
 #include <muster/ext/conf.hpp>
 #include <muster/ext/input.hpp>
+#include <muster/ext/text.hpp>
 #include <muster/ext/vgpu.hpp>
 #include <muster/policy.hpp>
 #include <muster/policy/argument.hpp>
@@ -81,10 +83,7 @@ struct conf_diagnosis {
 };
 
 [[nodiscard]] inline std::string listed(std::vector<std::string> names) {
-    std::sort(names.begin(), names.end());
-    std::string text;
-    for (auto const& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
+    return joined(std::move(names) | ranges::actions::sort, ", ");
 }
 
 /// A value of the wanted type, as Volcano reads it: whole numbers are numbers only, booleans may be words.

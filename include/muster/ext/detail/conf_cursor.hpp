@@ -16,6 +16,7 @@
 #include <muster/ext/detail/line_tree.hpp>
 #include <muster/ext/field.hpp>
 #include <muster/ext/input.hpp>
+#include <muster/ext/text.hpp>
 
 namespace muster::ext {
 
@@ -91,9 +92,7 @@ public:
         if (!value_->is_object()) wrong("a map");
         for (auto const& [key, member] : members()) {
             if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-            std::string names;
-            for (auto const name : known) names.append(names.empty() ? "" : ", ").append(name);
-            member.fail(std::string{"no such member of "}.append(what).append("; expected one of ").append(names));
+            member.fail("no such member of " + what + "; expected one of " + joined(known, ", "));
         }
     }
 

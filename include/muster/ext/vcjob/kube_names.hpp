@@ -119,11 +119,4 @@ inline constexpr char label_value_rule[] =
     return found;
 }
 
-/// Several faults as Go prints a list of strings.
-[[nodiscard]] inline std::string listed(faults const& all) {
-    std::string out = "[";
-    for (auto const& one : all) out += (out.size() > 1 ? " " : "") + one;
-    return out + "]";
-}
-
 } // namespace muster::ext::vcjob

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/ext/text.hpp>
 #include <muster/ext/vcjob/access.hpp>
 #include <muster/ext/vcjob/field.hpp>
 #include <muster/ext/vcjob/go_duration.hpp>
@@ -79,13 +80,6 @@ private:
     std::set<std::int64_t> codes_{};
 };
 
-template <class Names>
-[[nodiscard]] std::string joined(Names const& names) {
-    std::string out = "[";
-    for (std::string_view const name : names) out += (out.size() > 1 ? " " : "") + std::string{name};
-    return out + "]";
-}
-
 } // namespace detail
 
 /// What the webhook says of a list of policies, or nothing.
@@ -105,8 +99,8 @@ template <class Names>
     if (found.empty()) return {};
     std::string out = std::to_string(found.size()) + (found.size() == 1 ? " error" : " errors") + " occurred:\n";
     for (auto const& fault : found) out += "\t* " + fault + "\n";
-    return out + "\n valid events are " + detail::joined(policy_events) + ", valid actions are " +
-           detail::joined(policy_actions) + ";";
+    return out + "\n valid events are " + go_list(policy_events) + ", valid actions are " + go_list(policy_actions) +
+           ";";
 }
 
 /// What a policy asks for.

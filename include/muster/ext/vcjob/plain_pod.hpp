@@ -3,7 +3,6 @@
 /// \file
 /// PodGroups for pods that come without one: bare pods, and pods of ReplicaSets, StatefulSets and the like.
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include <muster/core/result.hpp>
+#include <muster/ext/text.hpp>
 #include <muster/ext/vcjob/access.hpp>
 #include <muster/ext/vcjob/context.hpp>
 #include <muster/ext/vcjob/lifecycle.hpp>
@@ -71,9 +71,7 @@ namespace detail {
 }
 
 [[nodiscard]] inline json pod_topology(json const& annotations) {
-    auto mode = text(annotations, key::topology_mode);
-    std::transform(mode.begin(), mode.end(), mode.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
+    auto const mode = lower_case(text(annotations, key::topology_mode));
     json out{{"mode", mode == "soft" ? "soft" : "hard"}};
     auto const tier = text(annotations, key::topology_highest_tier);
     std::int64_t value = 0;

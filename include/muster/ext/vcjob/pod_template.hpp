@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include <muster/ext/text.hpp>
 #include <muster/ext/vcjob/access.hpp>
 #include <muster/ext/vcjob/field.hpp>
 #include <muster/ext/vcjob/kube_names.hpp>
@@ -34,7 +35,7 @@ public:
                               label_value_faults(value.get<std::string>()));
         }
         for (auto const& [key, value] : map(pod_template, {"metadata", "annotations"}).items())
-            field::report(found_, "template.annotations", key, qualified_name_faults(lower(key)));
+            field::report(found_, "template.annotations", key, qualified_name_faults(lower_case(key)));
         check_pod(at(pod_template, {"spec"}));
     }
 
@@ -203,12 +204,6 @@ private:
         if (relation.empty()) return;
         found_.push_back(field::invalid_text(path + ".requests", to_string(asked),
                                              "must be " + relation + " to " + name + " limit of " + to_string(most)));
-    }
-
-    [[nodiscard]] static std::string lower(std::string text) {
-        std::transform(text.begin(), text.end(), text.begin(),
-                       [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-        return text;
     }
 
     faults found_{};

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <muster/ext/text.hpp>
 #include <muster/ext/vcjob/access.hpp>
 #include <muster/ext/vcjob/context.hpp>
 #include <muster/ext/vcjob/kube_names.hpp>
@@ -123,14 +124,14 @@ namespace detail {
 
 [[nodiscard]] inline std::string task_name_fault(std::string const& name) {
     auto const bad = dns_label_faults(name);
-    return bad.empty() ? "" : " " + listed(bad) + ";";
+    return bad.empty() ? "" : " " + go_list(bad) + ";";
 }
 
 /// The task's position stands where the pod's would: the longest pod name is not looked at.
 [[nodiscard]] inline std::string pod_name_fault(json const& job, json const& task, std::size_t index) {
     auto const pod = pod_name(name_of(job), text(task, "name"), static_cast<std::int64_t>(index));
     auto const bad = qualified_name_faults(pod);
-    return bad.empty() ? "" : "create pod with name " + pod + " validate failed " + listed(bad) + ";";
+    return bad.empty() ? "" : "create pod with name " + pod + " validate failed " + go_list(bad) + ";";
 }
 
 [[nodiscard]] inline std::string tasks_fault(json const& job, json const& tasks) {
@@ -167,7 +168,7 @@ namespace detail {
             return "conflict: If you want to use an existing PVC, just specify VolumeClaimName."
                    "If you want to create a new PVC, you do not need to specify VolumeClaimName";
         if (auto const bad = dns_subdomain_faults(claim_name); !bad.empty())
-            return "invalid VolumeClaimName " + claim_name + " : " + listed(bad);
+            return "invalid VolumeClaimName " + claim_name + " : " + go_list(bad);
     }
     return {};
 }
@@ -208,7 +209,7 @@ namespace detail {
 
     std::string out = detail::topology_fault(spec) + detail::tasks_fault(job, tasks);
     if (auto const bad = qualified_name_faults(name_of(job)); !bad.empty())
-        out += "create job with name " + name_of(job) + " validate failed " + listed(bad);
+        out += "create job with name " + name_of(job) + " validate failed " + go_list(bad);
     std::int64_t replicas = 0;
     bool ordered = false;
     for (auto const& task : tasks) {
