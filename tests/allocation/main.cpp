@@ -8,6 +8,8 @@
 
 #include <muster/muster.hpp>
 
+#include "support/volcano_like.hpp"
+
 namespace {
 
 std::size_t allocations = 0;
@@ -33,11 +35,6 @@ namespace {
 
 using namespace muster::policy;
 using shares = deviceshare<muster::device::slices>;
-
-using volcano_like =
-    muster::scheduler<muster::actions<muster::action::enqueue, muster::action::allocate, muster::action::backfill>,
-                      muster::tier<priority, gang, conformance>,
-                      muster::tier<drf, shares, predicates, proportion, nodeorder, binpack>>;
 
 muster::resource_list amounts(std::int64_t cpu, std::int64_t gib) {
     return {{"cpu", muster::quantity::from_units(cpu)},
@@ -92,7 +89,7 @@ muster::cluster crowded() {
 
 int main() {
     auto const c = crowded();
-    volcano_like const scheduler{binpack{.weight = 2}, shares{.order = "binpack", .weight = 1}};
+    test::volcano_like const scheduler{binpack{.weight = 2}, shares{.order = "binpack", .weight = 1}};
     auto session = scheduler.open(c);
     auto const before = allocations;
     session.run(muster::action::enqueue{});

@@ -8,6 +8,7 @@
 
 #include "support/any_cluster.hpp"
 #include "support/same_outcome.hpp"
+#include "support/volcano_like.hpp"
 #include "support/world.hpp"
 
 namespace {
@@ -26,12 +27,10 @@ muster::action_list all_actions() {
     return list;
 }
 
-using every_action = muster::actions<muster::action::enqueue, muster::action::allocate, muster::action::backfill>;
-
 /// The same composition as a type and as a value.
 template <class... Tiers, class... Given>
 void demand_equal_outcomes(muster::dynamic_tiers tiers, Given const&... given) {
-    muster::scheduler<every_action, Tiers...> const as_type{given...};
+    muster::scheduler<test::every_action, Tiers...> const as_type{given...};
     muster::dynamic_scheduler const as_value{all_actions(), std::move(tiers)};
     CHECK(test::holds(
         [&] {

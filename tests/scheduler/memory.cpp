@@ -5,23 +5,14 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <muster/policy.hpp>
-#include <muster/scheduler/scheduler.hpp>
-
 #include "support/any_cluster.hpp"
 #include "support/same_outcome.hpp"
+#include "support/volcano_like.hpp"
 #include "support/world.hpp"
 
 namespace {
 
-using namespace muster::policy;
-
-using volcano_like = muster::scheduler<
-    muster::actions<muster::action::enqueue, muster::action::allocate, muster::action::backfill>,
-    muster::tier<priority, gang, conformance>,
-    muster::tier<drf, deviceshare<muster::device::slices>, predicates, proportion, nodeorder, binpack>>;
-
-volcano_like const scheduler{};
+test::volcano_like const scheduler{};
 
 } // namespace
 

@@ -8,19 +8,16 @@
 #include <muster/policy.hpp>
 
 #include "support/any_cluster.hpp"
+#include "support/volcano_like.hpp"
 #include "support/world.hpp"
 
 using muster::job_phase;
+using test::volcano_like;
 using test::world;
 
 namespace {
 
 using namespace muster::policy;
-
-using volcano_like = muster::scheduler<
-    muster::actions<muster::action::enqueue, muster::action::allocate, muster::action::backfill>,
-    muster::tier<priority, gang, conformance>,
-    muster::tier<drf, deviceshare<muster::device::slices>, predicates, proportion, nodeorder, binpack>>;
 
 using packs =
     muster::scheduler<muster::actions<muster::action::allocate>, muster::tier<gang>, muster::tier<binpack, nodeorder>>;

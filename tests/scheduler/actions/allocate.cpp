@@ -47,6 +47,15 @@ muster::outcome run(world const& w, Scheduler const& scheduler) {
     return out;
 }
 
+/// Two queues before one node of two CPUs.
+world two_queues() {
+    world w;
+    w.queue("c1");
+    w.queue("c2");
+    w.node("n1", "2/4G");
+    return w;
+}
+
 muster::task_spec role(char const* name) { return {.role = name, .rules = {.selector = {{"nodeRole", name}}}}; }
 muster::node_spec labelled(char const* name) { return {.labels = {{"nodeRole", name}}}; }
 
@@ -94,10 +103,7 @@ TEST_CASE("allocate: a job without minimum fills a node (A4)") {
 }
 
 TEST_CASE("allocate: queues take turns, a task each (A5)") {
-    world w;
-    w.queue("c1");
-    w.queue("c2");
-    w.node("n1", "2/4G");
+    auto w = two_queues();
     w.job("c1/pg1", "c1", 0, inqueue());
     w.job("c2/pg2", "c2", 0, inqueue());
     for (auto const* name : {"c1/pg1-p-1", "c1/pg1-p-2"}) w.pod(name, "c1/pg1", "1/1G");
@@ -106,10 +112,7 @@ TEST_CASE("allocate: queues take turns, a task each (A5)") {
 }
 
 TEST_CASE("allocate: a queue whose task fits nowhere holds up nobody (A6)") {
-    world w;
-    w.queue("c1");
-    w.queue("c2");
-    w.node("n1", "2/4G");
+    auto w = two_queues();
     w.job("c1/pg1", "c1", 0, inqueue());
     w.job("c1/pg2", "c2", 0, inqueue());
     w.pod("c1/p1", "c1/pg1", "3/1G");
