@@ -120,45 +120,37 @@ TEST_CASE("allocate: a queue whose task fits nowhere holds up nobody (A6)") {
     CHECK(w.binds(run(w, with_quota{})) == binds{{"c1/p2", "n1"}});
 }
 
-TEST_CASE("allocate: the queue with the smaller share goes first (F1 to F3)") {
+TEST_CASE("allocate: the queue with the smaller share goes first (F1, F2)") {
+    world w;
+    w.queue("q-1");
+    w.queue("q-2");
+    w.node("node-1", "5/5G");
+    w.job("ns-1/pg-small-1", "q-1", 0, {.phase = job_phase::running});
+    w.job("ns-1/pg-large-1", "q-1", 0, inqueue());
+    w.job("ns-1/pg-large-2", "q-2", 0, inqueue());
+    w.pod("ns-1/pod-small-1", "ns-1/pg-small-1", "1/1G", running("node-1"));
+    w.pod("ns-1/pod-large-1", "ns-1/pg-large-1", "2/2G");
     SUBCASE("F1: one queue runs something already") {
-        world w;
-        w.queue("q-1");
-        w.queue("q-2");
-        w.node("node-1", "5/5G");
-        w.job("ns-1/pg-small-1", "q-1", 0, {.phase = job_phase::running});
-        w.job("ns-1/pg-large-1", "q-1", 0, inqueue());
-        w.job("ns-1/pg-large-2", "q-2", 0, inqueue());
-        w.pod("ns-1/pod-small-1", "ns-1/pg-small-1", "1/1G", running("node-1"));
-        w.pod("ns-1/pod-large-1", "ns-1/pg-large-1", "2/2G");
         w.pod("ns-1/pod-large-2", "ns-1/pg-large-2", "3/2G");
         CHECK(w.binds(run(w, fair_share{})) == binds{{"ns-1/pod-large-2", "node-1"}});
     }
     SUBCASE("F2: both large ones fit") {
-        world w;
-        w.queue("q-1");
-        w.queue("q-2");
-        w.node("node-1", "5/5G");
-        w.job("ns-1/pg-small-1", "q-1", 0, {.phase = job_phase::running});
-        w.job("ns-1/pg-large-1", "q-1", 0, inqueue());
         w.job("ns-1/pg-small-2", "q-2", 0, inqueue());
-        w.job("ns-1/pg-large-2", "q-2", 0, inqueue());
-        w.pod("ns-1/pod-small-1", "ns-1/pg-small-1", "1/1G", running("node-1"));
-        w.pod("ns-1/pod-large-1", "ns-1/pg-large-1", "2/2G");
         w.pod("ns-1/pod-large-2", "ns-1/pg-large-2", "2/2G");
         w.pod("ns-1/pod-small-2", "ns-1/pg-small-2", "1/1G");
         CHECK(w.binds(run(w, fair_share{})) == binds{{"ns-1/pod-large-1", "node-1"}, {"ns-1/pod-large-2", "node-1"}});
     }
-    SUBCASE("F3: a job with nothing to place does not drop its queue") {
-        world w;
-        w.queue("q-1");
-        w.node("node-1", "5/5G");
-        w.job("ns-1/pg-1", "q-1", 0, {.phase = job_phase::running});
-        w.job("ns-1/pg-2", "q-1", 0, inqueue());
-        w.pod("ns-1/pod-1", "ns-1/pg-1", "1/1G", running("node-1"));
-        w.pod("ns-1/pod-2", "ns-1/pg-2", "2/2G");
-        CHECK(w.binds(run(w, fair_share{})) == binds{{"ns-1/pod-2", "node-1"}});
-    }
+}
+
+TEST_CASE("allocate: a job with nothing to place does not drop its queue (F3)") {
+    world w;
+    w.queue("q-1");
+    w.node("node-1", "5/5G");
+    w.job("ns-1/pg-1", "q-1", 0, {.phase = job_phase::running});
+    w.job("ns-1/pg-2", "q-1", 0, inqueue());
+    w.pod("ns-1/pod-1", "ns-1/pg-1", "1/1G", running("node-1"));
+    w.pod("ns-1/pod-2", "ns-1/pg-2", "2/2G");
+    CHECK(w.binds(run(w, fair_share{})) == binds{{"ns-1/pod-2", "node-1"}});
 }
 
 TEST_CASE("allocate: a gang that does not fit gives everything back to the next") {
