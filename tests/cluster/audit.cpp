@@ -58,6 +58,8 @@ TEST_CASE("audit: each column that is off by one is found") {
                  {.code = finding_code::wrong_pipelined, .node = node, .dimension = cpu}},
              row{[](auto& s) { ++s.held[0][0]; }, {.code = finding_code::wrong_held, .job = job, .dimension = cpu}},
              row{[](auto& s) { ++s.cards[0].slots; }, {.code = finding_code::wrong_card, .card = card}},
+             row{[](auto& s) { ++s.cards_later[0].slots; }, {.code = finding_code::wrong_card, .card = card}},
+             row{[](auto& s) { ++s.cards_in_motion; }, {.code = finding_code::wrong_card, .card = card}},
              row{[](auto& s) { s.cards[0].memory -= muster::mib{1}; },
                  {.code = finding_code::wrong_card, .card = card}},
              row{[](auto& s) { ++s.jobs[0][0]; }, {.code = finding_code::wrong_counts, .job = job}},

@@ -40,19 +40,19 @@ struct bench {
 TEST_CASE("state: what a status takes of node, card and job") {
     struct row {
         task_status status;
-        std::int64_t idle, used, releasing, pipelined, future, held, slots;
+        std::int64_t idle, used, releasing, pipelined, future, held, slots, slots_later;
     };
     for (row const& r : {
-             row{task_status::pending, 4000, 0, 0, 0, 4000, 0, 0},
-             row{task_status::allocated, 3000, 1000, 0, 0, 3000, 1000, 1},
-             row{task_status::pipelined, 4000, 0, 0, 1000, 3000, 0, 1},
-             row{task_status::binding, 3000, 1000, 0, 0, 3000, 1000, 1},
-             row{task_status::bound, 3000, 1000, 0, 0, 3000, 1000, 1},
-             row{task_status::running, 3000, 1000, 0, 0, 3000, 1000, 1},
-             row{task_status::releasing, 3000, 1000, 1000, 0, 4000, 0, 0},
-             row{task_status::succeeded, 4000, 0, 0, 0, 4000, 0, 0},
-             row{task_status::failed, 4000, 0, 0, 0, 4000, 0, 0},
-             row{task_status::unknown, 3000, 1000, 0, 0, 3000, 0, 1},
+             row{task_status::pending, 4000, 0, 0, 0, 4000, 0, 0, 0},
+             row{task_status::allocated, 3000, 1000, 0, 0, 3000, 1000, 1, 1},
+             row{task_status::pipelined, 4000, 0, 0, 1000, 3000, 0, 0, 1},
+             row{task_status::binding, 3000, 1000, 0, 0, 3000, 1000, 1, 1},
+             row{task_status::bound, 3000, 1000, 0, 0, 3000, 1000, 1, 1},
+             row{task_status::running, 3000, 1000, 0, 0, 3000, 1000, 1, 1},
+             row{task_status::releasing, 3000, 1000, 1000, 0, 4000, 0, 1, 0},
+             row{task_status::succeeded, 4000, 0, 0, 0, 4000, 0, 0, 0},
+             row{task_status::failed, 4000, 0, 0, 0, 4000, 0, 0, 0},
+             row{task_status::unknown, 3000, 1000, 0, 0, 3000, 0, 1, 1},
          }) {
         CAPTURE(name_of(r.status));
         bench b;
@@ -66,6 +66,9 @@ TEST_CASE("state: what a status takes of node, card and job") {
         CHECK(b.now.held[cpu.index()][0] == r.held);
         CHECK(b.now.cards[0].slots == r.slots);
         CHECK(b.now.cards[0].memory == muster::mib{100 * r.slots});
+        CHECK(b.now.cards_later[0].slots == r.slots_later);
+        CHECK(b.now.cards_later[0].memory == muster::mib{100 * r.slots_later});
+        CHECK(b.now.cards_in_motion == (r.slots != r.slots_later ? 1 : 0));
         CHECK(b.now.jobs[0][static_cast<std::size_t>(r.status)] == 1);
         CHECK(test::flaws(b.w.cluster.tables(), b.now).empty());
     }
@@ -96,6 +99,8 @@ TEST_CASE("state: any moves and then the way back leave every column as it was")
         RC_ASSERT(b.now.pipelined == before.pipelined);
         RC_ASSERT(b.now.held == before.held);
         RC_ASSERT(b.now.cards == before.cards);
+        RC_ASSERT(b.now.cards_later == before.cards_later);
+        RC_ASSERT(b.now.cards_in_motion == before.cards_in_motion);
         RC_ASSERT(b.now.jobs == before.jobs);
         RC_ASSERT(b.now.roles == before.roles);
         RC_ASSERT(b.now.tasks_on_node == before.tasks_on_node);

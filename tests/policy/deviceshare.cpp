@@ -240,3 +240,69 @@ TEST_CASE("deviceshare: with several nodes, a pod goes where cards are free, and
     CHECK(s.release(pair).has_value());
     CHECK(w.name(s.one(other)->node) == "b");
 }
+
+TEST_CASE("deviceshare: a pod on its way out holds its cards until it is gone") {
+    world w;
+    w.node("n", "9/9Gi", {.cards = {card("a", 1000), card("b", 1000)}});
+    w.pod("leaving", "", "1/1Gi",
+          {.status = muster::task_status::releasing, .node = "n", .shares = {{"b", 0, muster::mib{900}, {}}}});
+    struct row {
+        std::int64_t memory;
+        char const* card;
+        muster::task_status status;
+    };
+    using muster::task_status;
+    auto const rows = std::vector<row>{{500, "a", task_status::allocated},  // the last card comes first, but is held
+                                       {800, "b", task_status::pipelined},  // room once the other has left
+                                       {300, "a", task_status::allocated},  // what is promised is no room
+                                       {150, "a", task_status::allocated},  // room now comes before room later
+                                       {150, "b", task_status::pipelined}}; // and both count as what was placed
+    for (auto const& r : rows)
+        w.pod("p" + std::to_string(&r - rows.data()), "", "1/1Gi", {.devices = share(r.memory, 10)});
+    auto s = cards_only{}.open(w.cluster);
+    for (auto const& r : rows) {
+        CAPTURE(r.memory);
+        auto const task = w.cluster.task("default/p" + std::to_string(&r - rows.data()));
+        auto const placed = s.one(task);
+        REQUIRE(placed.has_value());
+        CHECK(placed->status == r.status);
+        auto const got = s.view().view(task).shares();
+        REQUIRE(got.size() == 1);
+        CHECK(w.cluster.tables().text(w.cluster.tables().cards[got[0].card.index()].uuid) == r.card);
+    }
+    CHECK(test::flaws_of_cycle(w, s.view().now(), false).empty());
+}
+
+TEST_CASE("deviceshare: a node with cards to give comes before one whose cards will be free") {
+    world w;
+    auto const leaving = [](char const* node) {
+        return muster::task_spec{.status = muster::task_status::releasing,
+                                 .node = node,
+                                 .shares = {{std::string{node} + "-0", 0, muster::mib{900}, {}}}};
+    };
+    w.node("first", "9/9Gi", {.cards = {card("first-0", 1000)}});
+    w.node("second", "9/9Gi", {.cards = {card("second-0", 1000)}});
+    w.pod("leaving", "", "1/1Gi", leaving("first"));
+    auto const t = w.pod("t", "", "1/1Gi", {.devices = share(500, 10)});
+    CHECK(cards_only{}.open(w.cluster).one(t)->node == w.cluster.node("second"));
+    w.pod("leaving-too", "", "1/1Gi", leaving("second"));
+    auto const waits = cards_only{}.open(w.cluster).one(t);
+    CHECK(waits->status == muster::task_status::pipelined);
+    CHECK(waits->node == w.cluster.node("first"));
+}
+
+TEST_CASE("deviceshare: a spread pod meets none of its group on a card, not even one that leaves") {
+    world w;
+    w.node("n", "9/9Gi", {.cards = {card("a", 1000)}});
+    w.queue("q");
+    w.job("g", "q", 1);
+    auto group = share(100, 10);
+    group.filter.spread_group = "default/g";
+    w.pod("leaving", "g", "1/1Gi",
+          {.devices = group,
+           .status = muster::task_status::releasing,
+           .node = "n",
+           .shares = {{"a", 0, muster::mib{100}, muster::percent{10}}}});
+    auto const t = w.pod("t", "g", "1/1Gi", {.devices = group});
+    CHECK(cards_only{}.open(w.cluster).one(t)->status == muster::task_status::pipelined);
+}

@@ -23,8 +23,9 @@ using everything = muster::scheduler<
 /// Two states are alike in all but where shares are kept.
 bool alike(muster::state const& a, muster::state const& b) {
     return a.idle == b.idle && a.used == b.used && a.releasing == b.releasing && a.pipelined == b.pipelined &&
-           a.cards == b.cards && a.tasks_on_node == b.tasks_on_node && a.jobs == b.jobs && a.roles == b.roles &&
-           a.pending_best_effort == b.pending_best_effort && a.held == b.held &&
+           a.cards == b.cards && a.cards_later == b.cards_later && a.tasks_on_node == b.tasks_on_node &&
+           a.jobs == b.jobs && a.roles == b.roles && a.pending_best_effort == b.pending_best_effort &&
+           a.held == b.held &&
            std::equal(a.tasks.begin(), a.tasks.end(), b.tasks.begin(), b.tasks.end(), [](auto const& x, auto const& y) {
                return x.status == y.status && x.node == y.node && x.shares.count == y.shares.count;
            });

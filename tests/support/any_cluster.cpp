@@ -21,8 +21,10 @@ world any_world() {
     }
     for (int n = 0; n <= nodes; ++n) {
         if (up_to(1) == 0) continue;
-        w.pod("leaving-" + std::to_string(n), "", "1/1Gi",
-              {.status = muster::task_status::releasing, .node = "n" + std::to_string(n)});
+        auto const node = "n" + std::to_string(n);
+        muster::task_spec spec{.status = muster::task_status::releasing, .node = node};
+        if (up_to(1) == 0) spec.shares = {{node + "-1", 0, muster::mib{900}, muster::percent{10}}};
+        w.pod("leaving-" + std::to_string(n), "", "1/1Gi", spec);
     }
     int const queues = up_to(2);
     for (int q = 0; q <= queues; ++q) {

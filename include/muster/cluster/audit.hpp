@@ -100,7 +100,7 @@ private:
         for (auto const* of : {&s_.next_on_node, &s_.previous_on_node}) sized(*of, t_.tasks.size());
         sized(s_.first_on_node, nodes);
         sized(s_.tasks_on_node, nodes);
-        sized(s_.cards, t_.cards.size());
+        for (auto const* of : {&s_.cards, &s_.cards_later}) sized(*of, t_.cards.size());
         sized(s_.tasks, t_.tasks.size());
         sized(s_.jobs, t_.jobs.size());
         sized(s_.pending_best_effort, t_.jobs.size());
@@ -124,7 +124,7 @@ private:
     void count() {
         for (auto* const of : {&used_, &releasing_, &pipelined_}) of->resize(t_.dimensions.size(), t_.nodes.size());
         held_.resize(t_.dimensions.size(), t_.jobs.size());
-        cards_.resize(t_.cards.size());
+        for (auto* const of : {&cards_, &cards_later_}) of->resize(t_.cards.size());
         jobs_.resize(t_.jobs.size());
         roles_.resize(t_.roles.size());
         best_effort_.resize(t_.jobs.size());
@@ -146,12 +146,13 @@ private:
             auto const node = where.node.index();
             if (where.status == task_status::pipelined) add(pipelined_, node);
             if (statuses::present.has(where.status)) add(used_, node);
-            if (where.status == task_status::releasing) return add(releasing_, node); // its cards are free already
+            bool const leaves = where.status == task_status::releasing;
+            bool const comes = where.status == task_status::pipelined;
+            if (leaves) add(releasing_, node);
+            if ((leaves || comes) && where.shares.count != 0) ++in_motion_;
             for (auto const& s : s_.shares_of(id)) {
-                auto& taken = cards_[s.card.index()];
-                taken.slots += 1;
-                taken.memory += s.memory;
-                taken.cores += s.cores;
+                if (!comes) cards_[s.card.index()].add(s, 1);
+                if (!leaves) cards_later_[s.card.index()].add(s, 1);
             }
         });
     }
@@ -190,10 +191,13 @@ private:
 
     void compare_cards() {
         for (card_id c{0}; c.index() != t_.cards.size(); ++c.value) {
-            auto const& taken = s_.cards[c.index()];
-            if (taken != cards_[c.index()]) found_.push_back({.code = finding_code::wrong_card, .card = c});
-            if (taken.slots < 0 || taken.memory < mib{0} || taken.cores < percent{0})
-                found_.push_back({.code = finding_code::negative, .card = c});
+            auto const& now = s_.cards[c.index()];
+            auto const& later = s_.cards_later[c.index()];
+            if (now != cards_[c.index()] || later != cards_later_[c.index()] || s_.cards_in_motion != in_motion_)
+                found_.push_back({.code = finding_code::wrong_card, .card = c});
+            for (auto const* taken : {&now, &later})
+                if (taken->slots < 0 || taken->memory < mib{0} || taken->cores < percent{0})
+                    found_.push_back({.code = finding_code::negative, .card = c});
         }
     }
 
@@ -252,7 +256,8 @@ private:
     state const& s_;
     findings found_;
     columns used_, releasing_, pipelined_, held_;
-    column<card_usage> cards_;
+    column<card_usage> cards_, cards_later_;
+    std::size_t in_motion_ = 0;
     column<status_counts> jobs_, roles_;
     column<std::uint32_t> best_effort_, best_effort_of_role_;
 };
@@ -304,10 +309,13 @@ private:
     auto const grew = [](std::int64_t was, std::int64_t is) { return is > 0 && is > was; };
     for (card_id c{0}; c.index() != t.cards.size(); ++c.value) {
         auto const& card = t.cards[c.index()];
-        auto const& was = before.cards[c.index()];
-        auto const& is = after.cards[c.index()];
-        if (grew(was.memory.value - card.memory.value, is.memory.value - card.memory.value) ||
-            grew(was.cores.value - 100, is.cores.value - 100) || grew(was.slots - card.slots, is.slots - card.slots))
+        auto const worse = [&](card_usage const& was, card_usage const& is) {
+            return grew(was.memory.value - card.memory.value, is.memory.value - card.memory.value) ||
+                   grew(was.cores.value - 100, is.cores.value - 100) ||
+                   grew(was.slots - card.slots, is.slots - card.slots);
+        };
+        if (worse(before.cards[c.index()], after.cards[c.index()]) ||
+            worse(before.cards_later[c.index()], after.cards_later[c.index()]))
             found.push_back({.code = finding_code::new_excess, .card = c});
     }
     column<std::int64_t> best_effort(t.nodes.size());

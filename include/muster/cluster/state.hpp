@@ -34,9 +34,11 @@ struct placement {
 struct state {
     grid<std::int64_t> idle{}; ///< allocatable less used
     grid<std::int64_t> used{};
-    grid<std::int64_t> releasing{}; ///< part of used, on its way out
-    grid<std::int64_t> pipelined{}; ///< promised out of what is released
-    column<card_usage> cards{};
+    grid<std::int64_t> releasing{};   ///< part of used, on its way out
+    grid<std::int64_t> pipelined{};   ///< promised out of what is released
+    column<card_usage> cards{};       ///< held now, also by who is on the way out
+    column<card_usage> cards_later{}; ///< once the releasing are gone and the pipelined there
+    std::size_t cards_in_motion = 0;  ///< tasks that tell the two apart; none: they are equal
     column<placement> tasks{};
     column<std::uint32_t> tasks_on_node{};
     column<task_id> first_on_node{}; ///< heads of lists through `next_on_node`
@@ -54,6 +56,7 @@ struct state {
         for (auto* const of : {&idle, &used, &releasing, &pipelined}) of->resize(t.dimensions.size(), t.nodes.size());
         held.resize(t.dimensions.size(), t.jobs.size());
         cards.resize(t.cards.size());
+        cards_later.resize(t.cards.size());
         tasks.resize(t.tasks.size());
         next_on_node.resize(t.tasks.size());
         previous_on_node.resize(t.tasks.size());
@@ -124,13 +127,14 @@ private:
             used[d.index()][node] += change;
             if (where.status == task_status::releasing) releasing[d.index()][node] += change;
         }
-        // The original takes a terminating pod off its cards at once: what comes next waits for the node's amounts.
-        if (where.status == task_status::releasing) return;
-        for (auto const& s : shares_of(id)) {
-            auto& taken = cards[s.card.index()];
-            taken.slots += sign;
-            taken.memory += mib{sign * s.memory.value};
-            taken.cores += percent{sign * s.cores.value};
+        auto const held_here = shares_of(id);
+        if (held_here.empty()) return;
+        bool const leaves = where.status == task_status::releasing;
+        bool const comes = where.status == task_status::pipelined;
+        if (leaves || comes) cards_in_motion += static_cast<std::size_t>(sign);
+        for (auto const& s : held_here) {
+            if (!comes) cards[s.card.index()].add(s, sign);
+            if (!leaves) cards_later[s.card.index()].add(s, sign);
         }
     }
 

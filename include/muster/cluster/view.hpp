@@ -81,6 +81,10 @@ public:
     [[nodiscard]] std::span<card_usage const> taken() const noexcept {
         return std::span{now().cards}.subspan(row().cards.first, row().cards.count);
     }
+    /// The same once the releasing are gone and the pipelined there.
+    [[nodiscard]] std::span<card_usage const> taken_later() const noexcept {
+        return std::span{now().cards_later}.subspan(row().cards.first, row().cards.count);
+    }
     [[nodiscard]] card_id first_card() const noexcept { return card_id{row().cards.first}; }
 
     /// Calls `f(task_view)` for every task on the node, in no order that may matter.

@@ -28,15 +28,6 @@ struct card_spec {
     bool faulty = false; ///< its registration can't be trusted: it takes no new share
 };
 
-/// What of a card is taken.
-struct card_usage {
-    std::int64_t slots = 0;
-    mib memory;
-    percent cores;
-
-    friend constexpr bool operator==(card_usage const&, card_usage const&) noexcept = default;
-};
-
 /// The part of one card that one container holds.
 struct share {
     card_id card;
@@ -45,6 +36,22 @@ struct share {
     percent cores;
 
     friend constexpr bool operator==(share const&, share const&) noexcept = default;
+};
+
+/// What of a card is taken.
+struct card_usage {
+    std::int64_t slots = 0;
+    mib memory;
+    percent cores;
+
+    /// Counts a share in, or with sign -1 out.
+    constexpr void add(share const& s, std::int64_t sign) noexcept {
+        slots += sign;
+        memory += mib{sign * s.memory.value};
+        cores += percent{sign * s.cores.value};
+    }
+
+    friend constexpr bool operator==(card_usage const&, card_usage const&) noexcept = default;
 };
 
 /// A card as decisions read it.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ namespace muster::policy {
 ///
 /// Source: volcano, pkg/scheduler/plugins/deviceshare and api/devices/nvidia/vgpu, at ed72c7c8 (spec/device-fitting.md
 ///         3.1, 4.1). Differs: a discarded gang gives its cards back, every container of a pod is counted, a card is
-///         known by its whole uuid, and one with a broken registration takes nobody.
+///         known by its whole uuid, one with a broken registration takes nobody, and a pod on its way out holds its
+///         cards until it is gone.
 template <class Mode>
 struct deviceshare {
     bool vgpu = true;                   ///< look at cards at all
@@ -40,7 +42,7 @@ struct deviceshare {
     public:
         state(deviceshare const& p, session_view view)
             : order_(device::order_of(p.order)), weight_(p.vgpu ? p.weight : 0), enabled_(p.vgpu),
-              node_lock_(p.node_lock), scratch_(most_cards(view)) {
+              node_lock_(p.node_lock), scratch_(most_cards(view)), busier_(most_cards(view)) {
             if (!enabled_) return;
             if (node_lock_) locked_.resize(view.in().nodes.size());
             prepare_filters(view.in());
@@ -50,23 +52,25 @@ struct deviceshare {
         [[nodiscard]] static locality reads(shape_view) noexcept { return locality::node; }
 
         [[nodiscard]] bool fits(node_view node, shape_view shape) const noexcept {
-            return !asks(node, shape) || (right_mode(node, shape) && try_fit(node, shape).fits);
+            return !asks(node, shape) || (right_mode(node, shape) && try_fit(node, shape, when::later).fits);
+        }
+
+        /// A pod that leaves holds its cards until it is gone, and one that waits for them has them promised.
+        [[nodiscard]] bool fits_at_once(node_view node, shape_view shape) const noexcept {
+            return node.now().cards_in_motion == 0 || !asks(node, shape) || try_fit(node, shape, when::now).fits;
         }
 
         [[nodiscard]] double score(node_view node, shape_view shape) const noexcept {
             if (weight_ <= 0 || !asks(node, shape)) return 0;
-            auto const found = try_fit(node, shape);
+            auto const found = try_fit(node, shape, when::later);
             return std::floor(found.score + 0.5) * static_cast<double>(weight_);
         }
 
         [[nodiscard]] assignment assign(node_view node, shape_view shape, column<share>& out) {
             if (!asks(node, shape)) return assignment::none;
             if (node_lock_ && locked_[node.id().index()] != 0) return assignment::refused;
-            auto const before = out.size();
-            if (!try_fit(node, shape, &out).fits) {
-                out.resize(before);
+            if (!choose(node, shape, when::now, out) && !choose(node, shape, when::later, out))
                 return assignment::refused;
-            }
             if (node_lock_) locked_[node.id().index()] = 1;
             return assignment::chosen;
         }
@@ -160,7 +164,27 @@ struct deviceshare {
             return mode == Mode::mode && (!asked || *asked == (mode == sharing::slices ? "hami-core" : "mig"));
         }
 
-        [[nodiscard]] device::fit_result try_fit(node_view node, shape_view shape,
+        /// What counts as taken: also what leaves, or what will be there once that has left.
+        enum class when : std::uint8_t { now, later };
+
+        [[nodiscard]] bool choose(node_view node, shape_view shape, when at, column<share>& out) const {
+            auto const before = out.size();
+            bool const fits = try_fit(node, shape, at, &out).fits;
+            if (!fits) out.resize(before);
+            return fits;
+        }
+
+        /// The node's cards as they are taken now, and as promised besides.
+        [[nodiscard]] std::span<card_usage const> taken_at_once(node_view node) const noexcept {
+            auto const now = node.taken();
+            auto const later = node.taken_later();
+            for (std::size_t i = 0; i != now.size(); ++i)
+                busier_[i] = {std::max(now[i].slots, later[i].slots), std::max(now[i].memory, later[i].memory),
+                              std::max(now[i].cores, later[i].cores)};
+            return {busier_.data(), now.size()};
+        }
+
+        [[nodiscard]] device::fit_result try_fit(node_view node, shape_view shape, when at,
                                                  column<share>* chosen = nullptr) const {
             auto const which = shape.example().row().shape.index();
             auto const* const accepts = accepted_.data() + filters_[which];
@@ -171,17 +195,20 @@ struct deviceshare {
                 card_id const c{first.index() + position};
                 if (accepts[c.index()] == 0) return false;
                 if (!group && rules == 0) return true;
-                return !shared_with(node, c, group, rules);
+                return !shared_with(node, c, group, rules, at);
             };
-            return device::fit<Mode>(shape.shape().devices, node.cards(), node.taken(), first, order_, scratch_, usable,
+            bool const differ = at == when::now && node.now().cards_in_motion != 0;
+            return device::fit<Mode>(shape.shape().devices, node.cards(),
+                                     differ ? taken_at_once(node) : node.taken_later(), first, order_, scratch_, usable,
                                      chosen);
         }
 
         /// Whether a card holds a pod of the group, or one of the same exclusive set.
-        [[nodiscard]] bool shared_with(node_view node, card_id c, symbol group, std::uint64_t rules) const noexcept {
+        [[nodiscard]] bool shared_with(node_view node, card_id c, symbol group, std::uint64_t rules,
+                                       when at) const noexcept {
             bool shared = false;
             node.each_task([&](task_view other) {
-                if (other.status() == task_status::releasing) return;
+                if (at == when::later && other.status() == task_status::releasing) return;
                 bool const same_group = group && other.row().group == group;
                 if (!same_group && (rules & shape_key(other)) == 0) return;
                 for (auto const& s : other.shares())
@@ -195,11 +222,12 @@ struct deviceshare {
         bool enabled_;
         bool node_lock_;
         mutable device::fit_scratch scratch_;
-        column<std::size_t> filters_;     ///< a cluster shape: position in `accepted_`
-        column<std::uint8_t> accepted_;   ///< `[filter][card]`
-        column<symbol> groups_;           ///< a cluster shape: spread its pods
-        column<std::uint64_t> exclusive_; ///< a task: bits of its sets
-        column<std::uint8_t> locked_;     ///< a node
+        mutable column<card_usage> busier_; ///< a card of one node
+        column<std::size_t> filters_;       ///< a cluster shape: position in `accepted_`
+        column<std::uint8_t> accepted_;     ///< `[filter][card]`
+        column<symbol> groups_;             ///< a cluster shape: spread its pods
+        column<std::uint64_t> exclusive_;   ///< a task: bits of its sets
+        column<std::uint8_t> locked_;       ///< a node
     };
 
     [[nodiscard]] state open(session_view view) const { return {*this, view}; }

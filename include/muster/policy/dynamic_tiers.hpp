@@ -43,6 +43,7 @@ public:
     [[nodiscard]] virtual bool overused(queue_view queue) const noexcept = 0;
     [[nodiscard]] virtual bool allocatable(queue_view queue, task_view task) const noexcept = 0;
     [[nodiscard]] virtual bool fits(node_view node, shape_view shape) const noexcept = 0;
+    [[nodiscard]] virtual bool fits_at_once(node_view node, shape_view shape) const noexcept = 0;
     virtual void fits_block(session_view view, std::span<node_id const> nodes, shape_view shape,
                             std::span<std::uint8_t> alive) const noexcept = 0;
     virtual void score_block(session_view view, std::span<node_id const> nodes, shape_view shape,
@@ -147,6 +148,12 @@ public:
     [[nodiscard]] bool fits(node_view node, shape_view shape) const noexcept override {
         if constexpr (has_fits<S>)
             return state_.fits(node, shape);
+        else
+            return true;
+    }
+    [[nodiscard]] bool fits_at_once(node_view node, shape_view shape) const noexcept override {
+        if constexpr (has_fits_at_once<S>)
+            return state_.fits_at_once(node, shape);
         else
             return true;
     }

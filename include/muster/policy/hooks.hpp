@@ -31,7 +31,9 @@
 /// | close           | conditions    | all are asked                                        | gang
 /// | describe        | queue_facts   | the last one that knows the queue                    | proportion
 ///
-/// `fits`, `allocatable` and `job_enqueueable` may come with `explain_...`, which adds the reasons of a no.
+/// `fits`, `allocatable` and `job_enqueueable` may come with `explain_...`, which adds the reasons of a no. `fits`
+/// counts what is on its way out as gone and what waits for that as there; `fits_at_once`, which may come with it,
+/// tells of a node that fits whether the room is there now.
 ///
 /// Source: volcano, pkg/scheduler/framework/session_plugins.go, at ed72c7c8 (spec/volcano-core.md 2.3).
 
@@ -216,6 +218,11 @@ concept has_describe = requires(S const& s, queue_view q, queue_facts& out) {
     { s.describe(q, out) } -> std::same_as<void>;
 };
 
+template <class S>
+concept has_fits_at_once = requires(S const& s, node_view n, shape_view h) {
+    { s.fits_at_once(n, h) }
+    noexcept->std::same_as<bool>;
+};
 template <class S>
 concept has_explain_fits = requires(S const& s, node_view n, shape_view h, reasons& r) {
     { s.explain_fits(n, h, r) } -> std::same_as<void>;

@@ -175,6 +175,17 @@ void fits(Tiers const& tiers, session_view view, std::span<node_id const> nodes,
     });
 }
 
+/// Whether a node that every `fits` lets pass has the room now, and not only once others have left.
+template <class Tiers>
+[[nodiscard]] bool fits_at_once(Tiers const& tiers, node_view node, shape_view shape) noexcept {
+    return detail::all_agree<hook::fits>(tiers, [&](auto const& s) {
+        if constexpr (has_fits_at_once<std::remove_cvref_t<decltype(s)>>)
+            return s.fits_at_once(node, shape);
+        else
+            return true;
+    });
+}
+
 /// Sets `sums[i]` to the score of `nodes[i]`: scores first, then ranks, each left to right in tier order.
 ///
 /// `ranks` is room for as many numbers.

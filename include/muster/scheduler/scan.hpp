@@ -66,8 +66,11 @@ public:
         any_ = std::find(alive_.begin(), alive_.begin() + static_cast<std::ptrdiff_t>(nodes_.size()), 1) !=
                alive_.begin() + static_cast<std::ptrdiff_t>(nodes_.size());
         if (!any_) return {};
-        if (!by_amounts) return {best(tiers, view, shape, [](node_id) { return true; }), true};
-        auto const room_now = [&](node_id n) { return fits_now(view.now(), shape.request(), n); };
+        auto const room_now = [&](node_id n) {
+            return by_amounts ? fits_at_once(tiers, view, shape, n)
+                              : detail::tiers::fits_at_once(tiers, view.view(n), shape);
+        };
+        if (!by_amounts) return {best(tiers, view, shape, room_now), true};
         if (auto const n = best(tiers, view, shape, room_now)) return {n, true};
         return {best(tiers, view, shape, [&](node_id n) { return !room_now(n); }), false};
     }
@@ -85,7 +88,7 @@ public:
     template <class Tiers>
     void list(Tiers const& tiers, session_view view, shape_view shape, column<candidate>& out) noexcept {
         for (bool const now : {true, false}) {
-            gather([&](node_id n) { return fits_now(view.now(), shape.request(), n) == now; });
+            gather([&](node_id n) { return fits_at_once(tiers, view, shape, n) == now; });
             score(tiers, view, shape);
             for (std::size_t i = 0; i != size_; ++i) out.push_back({group_[i], now, sums_[i]});
         }
@@ -98,9 +101,13 @@ private:
                 if (amount > s.future_idle(d, nodes_[i])) alive_[i] = 0;
     }
 
-    [[nodiscard]] static bool fits_now(state const& s, amounts const& request, node_id n) noexcept {
-        return std::all_of(request.begin(), request.end(),
-                           [&](auto const& e) { return e.amount <= s.idle[e.dimension.index()][n.index()]; });
+    /// Whether the node has the room now: the amounts, and what policies look at.
+    template <class Tiers>
+    [[nodiscard]] static bool fits_at_once(Tiers const& tiers, session_view view, shape_view shape,
+                                           node_id n) noexcept {
+        for (auto const& [d, amount] : shape.request())
+            if (amount > view.now().idle[d.index()][n.index()]) return false;
+        return detail::tiers::fits_at_once(tiers, view.view(n), shape);
     }
 
     template <class Belongs>
