@@ -25,7 +25,7 @@ namespace muster::ext {
 
 /// The switches of a plugin as the YAML spells them, in byte order.
 ///
-/// Source: Volcano v1.15, pkg/scheduler/conf/scheduler_conf.go, `PluginOption`; spec/volcano-queues.md 0.4.
+/// Source: volcano, pkg/scheduler/conf/scheduler_conf.go, PluginOption, at ed72c7c8; spec/volcano-queues.md 0.4.
 inline constexpr std::array<std::string_view, 25> conf_switches{
     "enableBestNode",     "enableHierarchy",     "enableJobEnqueued",        "enableJobOrder",
     "enableJobPipelined", "enableJobReady",      "enableJobStarving",        "enableNodeOrder",
@@ -152,7 +152,7 @@ namespace detail {
 ///
 /// Errors: `bad_input` with the line in the file: broken YAML, an unknown member or switch (listing the known), a
 ///         switch that is no boolean, no actions, a plugin without a name.
-/// Source: Volcano v1.15, pkg/scheduler/util.go, `UnmarshalSchedulerConf`. Stricter: it ignores unknown members.
+/// Source: volcano, pkg/scheduler/util.go, UnmarshalSchedulerConf, at ed72c7c8. Stricter: it ignores unknown members.
 [[nodiscard]] inline scheduler_conf parse_conf(std::string text, conf_place const& place = {}) {
     std::vector<detail::built> documents;
     try {
