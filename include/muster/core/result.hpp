@@ -28,6 +28,11 @@ enum class errc : std::uint32_t {
     no_fit,        ///< no node takes the task
     wrong_state,   ///< an object is in a state that forbids the operation
     too_deep,      ///< nesting passes the limit
+    over_limit,    ///< a card has less left than is asked
+    full,          ///< every place of a table is taken
+    foreign,       ///< memory holds something else
+    torn,          ///< memory holds a part only
+    other_version, ///< memory holds a layout of another version
 };
 
 /// A code and where it was met: a byte offset or a position, as the function says.
@@ -80,6 +85,16 @@ using result = tl::expected<T, error>;
         return "the object's state forbids it";
     case errc::too_deep:
         return "the nesting is too deep";
+    case errc::over_limit:
+        return "the limit leaves less than that";
+    case errc::full:
+        return "every place is taken";
+    case errc::foreign:
+        return "it holds something else";
+    case errc::torn:
+        return "it is cut short or was never finished";
+    case errc::other_version:
+        return "it was made by another version";
     }
     return "unknown error";
 }

@@ -30,8 +30,14 @@ struct unit {
 /// Card memory in MiB.
 using mib = detail::unit<struct mib_tag>;
 
+/// Card memory in bytes, as the driver counts it.
+using bytes = detail::unit<struct bytes_tag>;
+
 /// Compute of one card, in hundredths of it.
 using percent = detail::unit<struct percent_tag>;
+
+/// Exact: a MiB amount that passed `card_memory_limit` times 2^20 stays inside 64 bits.
+[[nodiscard]] constexpr bytes to_bytes(mib m) noexcept { return bytes{m.value * (std::int64_t{1} << 20)}; }
 
 /// The most that a card's memory may be: sums over a cluster's cards then stay far inside 64 bits.
 inline constexpr mib card_memory_limit{std::int64_t{1} << 40};
