@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source cmake/packages.sh
 muster_packages build test
+muster_cuda_headers
 
 cmake --preset release -DMUSTER_BUILD_TESTS=ON >/dev/null
 cmake --build --preset release

@@ -229,6 +229,13 @@ public:
         return fail(errc::over_limit);
     }
 
+    /// Counts bytes that a process has got already, whatever the limit says.
+    void charge(place p, card_row card, bytes amount) noexcept {
+        if (amount > bytes{0})
+            (void)detail::charge(cell(card), cell(p), cell(p).held[card.index()],
+                                 static_cast<std::uint64_t>(amount.value), 0);
+    }
+
     /// Gives bytes back; never more than the place holds.
     void release(place p, card_row card, bytes amount) noexcept {
         if (amount > bytes{0})

@@ -1,0 +1,211 @@
+// The roads by which a program comes by the driver's functions: besides the linker's, dlsym, dlvsym and the driver's
+// own cuGetProcAddress.
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "nvml.hpp"
+#include "table.hpp"
+
+namespace muster::interposer {
+
+namespace {
+
+// NOLINTBEGIN(performance-no-int-to-ptr): addresses are what these tables hold
+
+/// A symbol of a loaded library, found in its own tables: the way to the linker's dlsym past ours.
+class library {
+public:
+    explicit library(dl_phdr_info const& info) noexcept {
+        for (int i = 0; i != info.dlpi_phnum; ++i) {
+            auto const& segment = info.dlpi_phdr[i];
+            if (segment.p_type != PT_DYNAMIC) continue;
+            base_ = info.dlpi_addr;
+            for (auto const* d = reinterpret_cast<ElfW(Dyn) const*>(base_ + segment.p_vaddr); d->d_tag != DT_NULL;
+                 ++d) {
+                // glibc has turned these into addresses already; a small one is still an offset.
+                auto const at = d->d_un.d_ptr < base_ ? base_ + d->d_un.d_ptr : d->d_un.d_ptr;
+                if (d->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<ElfW(Sym) const*>(at);
+                if (d->d_tag == DT_STRTAB) names_ = reinterpret_cast<char const*>(at);
+                if (d->d_tag == DT_GNU_HASH) hash_ = reinterpret_cast<std::uint32_t const*>(at);
+            }
+        }
+    }
+
+    [[nodiscard]] void* find(char const* name) const noexcept {
+        if (symbols_ == nullptr || names_ == nullptr || hash_ == nullptr) return nullptr;
+        std::uint32_t wanted = 5381;
+        for (auto const* c = name; *c != 0; ++c) wanted = wanted * 33 + static_cast<unsigned char>(*c);
+        auto const buckets = hash_[0];
+        auto const first_symbol = hash_[1];
+        auto const bloom_words = hash_[2];
+        auto const* const bucket = hash_ + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
+        auto const* const chain = bucket + buckets;
+        for (auto i = bucket[wanted % buckets]; i >= first_symbol; ++i) {
+            auto const hash = chain[i - first_symbol];
+            if ((hash | 1U) == (wanted | 1U) && std::strcmp(names_ + symbols_[i].st_name, name) == 0 &&
+                symbols_[i].st_value != 0)
+                return reinterpret_cast<void*>(base_ + symbols_[i].st_value);
+            if ((hash & 1U) != 0) break;
+        }
+        return nullptr;
+    }
+
+private:
+    ElfW(Addr) base_ = 0;
+    ElfW(Sym) const* symbols_ = nullptr;
+    char const* names_ = nullptr;
+    std::uint32_t const* hash_ = nullptr;
+};
+
+// NOLINTEND(performance-no-int-to-ptr)
+
+struct linker {
+    void* (*dlsym)(void*, char const*) = nullptr;
+    void* (*dlvsym)(void*, char const*, char const*) = nullptr;
+};
+
+linker const& real_linker() noexcept {
+    static linker const found = [] {
+        linker l;
+        dl_iterate_phdr(
+            [](dl_phdr_info* info, std::size_t, void* to) {
+                auto& out = *static_cast<linker*>(to);
+                std::string_view const name{info->dlpi_name};
+                if (name.find("/libc.so") == name.npos && name.find("/libdl.so") == name.npos) return 0;
+                library const in{*info};
+                if (auto* const f = in.find("dlsym"); f != nullptr) out.dlsym = reinterpret_cast<decltype(l.dlsym)>(f);
+                if (auto* const f = in.find("dlvsym"); f != nullptr)
+                    out.dlvsym = reinterpret_cast<decltype(l.dlvsym)>(f);
+                return 0;
+            },
+            &l);
+        return l;
+    }();
+    return found;
+}
+
+/// Whether an address lies in the driver or in NVML, so that a user's function of the same name stays the user's.
+bool is_the_drivers(void* address) noexcept {
+    Dl_info where{};
+    if (dladdr(address, &where) == 0 || where.dli_fname == nullptr) return false;
+    std::string_view const file{where.dli_fname};
+    auto const name = file.substr(file.rfind('/') + 1);
+    return name.starts_with("libcuda.so") || name.starts_with("libnvidia-ml.so");
+}
+
+bool is_ours_to_answer(char const* name) noexcept {
+    return name != nullptr && (std::strncmp(name, "cu", 2) == 0 || std::strncmp(name, "nvml", 4) == 0);
+}
+
+/// Our function of that name, or nothing.
+void* wrapper_of(char const* name) noexcept;
+
+void* in_place_of(char const* name, void* found) noexcept {
+    if (found == nullptr) return found;
+    auto* const ours = wrapper_of(name);
+    return ours != nullptr && is_the_drivers(found) ? ours : found;
+}
+
+extern "C" void* muster_dlsym(void* handle, char const* name) noexcept {
+    return in_place_of(name, real_linker().dlsym(handle, name));
+}
+extern "C" void* muster_dlvsym(void* handle, char const* name, char const* version) noexcept {
+    return in_place_of(name, real_linker().dlvsym(handle, name, version));
+}
+
+/// What one of our functions replaces where the driver hands out addresses itself.
+void* in_place_of(void* found) noexcept {
+    for (auto const& r : rows())
+        if (r.real == found) return r.wrapper;
+    return found;
+}
+
+} // namespace
+
+void* find(void* handle, char const* name) noexcept { return real_linker().dlsym(handle, name); }
+
+/// Where a look-up goes on: everything but the driver's names straight to the linker's own function, which then sees
+/// the true caller; RTLD_NEXT means what it means.
+extern "C" [[gnu::visibility("hidden")]] void* muster_dlsym_target(void*, char const* name) noexcept {
+    return is_ours_to_answer(name) ? reinterpret_cast<void*>(&muster_dlsym)
+                                   : reinterpret_cast<void*>(real_linker().dlsym);
+}
+extern "C" [[gnu::visibility("hidden")]] void* muster_dlvsym_target(void*, char const* name) noexcept {
+    return is_ours_to_answer(name) ? reinterpret_cast<void*>(&muster_dlvsym)
+                                   : reinterpret_cast<void*>(real_linker().dlvsym);
+}
+
+} // namespace muster::interposer
+
+#undef cuGetProcAddress
+
+extern "C" {
+
+// NOLINTNEXTLINE(readability-identifier-naming): the driver's name
+[[gnu::visibility("default")]] CUresult cuGetProcAddress(char const* symbol, void** function, int version,
+                                                         cuuint64_t flags) {
+    using namespace muster::interposer;
+    if (real().get_proc_address_v1 == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    auto const result = real().get_proc_address_v1(symbol, function, version, flags);
+    if (result == CUDA_SUCCESS && function != nullptr && *function != nullptr) *function = in_place_of(*function);
+    return result;
+}
+
+[[gnu::visibility("default")]] CUresult cuGetProcAddress_v2(char const* symbol, void** function, int version,
+                                                            cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+    using namespace muster::interposer;
+    if (real().cuGetProcAddress_v2 == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    auto const result = real().cuGetProcAddress_v2(symbol, function, version, flags, status);
+    if (result == CUDA_SUCCESS && function != nullptr && *function != nullptr) {
+        auto* const found = *function;
+        if (found == reinterpret_cast<void*>(real().cuGetProcAddress_v2))
+            *function = reinterpret_cast<void*>(&cuGetProcAddress_v2);
+        else if (found == reinterpret_cast<void*>(real().get_proc_address_v1))
+            *function = reinterpret_cast<void*>(&cuGetProcAddress);
+        else
+            *function = in_place_of(found);
+    }
+    return result;
+}
+}
+
+namespace muster::interposer {
+
+namespace {
+
+void* wrapper_of(char const* name) noexcept {
+    if (std::strcmp(name, "cuGetProcAddress") == 0) return reinterpret_cast<void*>(&cuGetProcAddress);
+    if (std::strcmp(name, "cuGetProcAddress_v2") == 0) return reinterpret_cast<void*>(&cuGetProcAddress_v2);
+    for (auto const& r : rows_without_driver())
+        if (std::strcmp(r.name, name) == 0) return r.wrapper;
+    return nvml_wrapper_of(name);
+}
+
+} // namespace
+
+} // namespace muster::interposer
+
+// The jump itself: the arguments go on as they came, the return address stays the caller's.
+// clang-format off
+#define MUSTER_JUMP(name)                                                                                              \
+    asm(".text\n.globl " #name "\n.type " #name ",@function\n" #name ":\n" MUSTER_JUMP_BODY(#name)                     \
+        ".size " #name ",.-" #name "\n")
+#if defined(__x86_64__)
+#define MUSTER_JUMP_BODY(name)                                                                                         \
+    "endbr64\npush %rdi\npush %rsi\npush %rdx\ncall muster_" name "_target\npop %rdx\npop %rsi\npop %rdi\njmp *%rax\n"
+#elif defined(__aarch64__)
+#define MUSTER_JUMP_BODY(name)                                                                                         \
+    "stp x0, x1, [sp, #-32]!\nstp x2, x30, [sp, #16]\nbl muster_" name "_target\nmov x16, x0\n"                        \
+    "ldp x2, x30, [sp, #16]\nldp x0, x1, [sp], #32\nbr x16\n"
+#else
+#error "muster: dlsym's jump is not written for this processor; see examples/interposer/roads.cpp"
+#endif
+MUSTER_JUMP(dlsym);
+MUSTER_JUMP(dlvsym);
+// clang-format on

@@ -1,0 +1,42 @@
+#pragma once
+
+// What is made of the rows: a slot for the driver's own function each, and the functions that are only called.
+
+#include "entries.hpp"
+
+namespace muster::interposer {
+
+// clang-format off
+/// Functions of the driver that operations call and nothing stands before.
+#define MUSTER_HELPERS(ROW)                                                                                            \
+    ROW(cuCtxGetDevice) ROW(cuDeviceGetUuid_v2) ROW(cuDeviceGetMemPool) ROW(cuMemPoolGetAttribute)                     \
+    ROW(cuArrayGetMemoryRequirements) ROW(cuDeviceGetGraphMemAttribute) ROW(cuGetProcAddress_v2)
+// clang-format on
+
+struct real_driver {
+#define MUSTER_SLOT(name, ...) decltype(&::name) name = nullptr;
+    MUSTER_ENTRIES(MUSTER_SLOT)
+    MUSTER_HELPERS(MUSTER_SLOT)
+#undef MUSTER_SLOT
+    CUresult (*get_proc_address_v1)(char const*, void**, int, cuuint64_t) = nullptr;
+};
+
+/// One row, as the roads to the driver see it.
+struct row {
+    char const* name; ///< as the driver exports it
+    void* wrapper;
+    void* real; ///< null: the driver lacks it
+};
+
+/// All rows; how many is behind the last.
+struct row_list {
+    row const* first;
+    row const* last;
+    [[nodiscard]] row const* begin() const noexcept { return first; }
+    [[nodiscard]] row const* end() const noexcept { return last; }
+};
+[[nodiscard]] row_list rows() noexcept;
+/// The same without looking the driver up: `real` is null.
+[[nodiscard]] row_list rows_without_driver() noexcept;
+
+} // namespace muster::interposer

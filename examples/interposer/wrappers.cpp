@@ -1,0 +1,84 @@
+// The exported functions: each row of the table becomes one.
+
+#include <dlfcn.h>
+
+#include <array>
+#include <mutex>
+
+#include "table.hpp"
+
+namespace muster::interposer {
+
+namespace {
+
+/// How many wrappers a thread is inside of.
+[[gnu::tls_model("initial-exec")]] thread_local int depth = 0;
+
+/// Marks that a thread is inside a wrapper: what the driver calls of itself meanwhile is not the application's.
+class inside {
+public:
+    inside() noexcept : nested_(depth++ != 0) {}
+    inside(inside const&) = delete;
+    inside& operator=(inside const&) = delete;
+    ~inside() { --depth; }
+    [[nodiscard]] bool nested() const noexcept { return nested_; }
+
+private:
+    bool nested_;
+};
+
+real_driver look_up() noexcept {
+    real_driver found;
+    auto* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (driver == nullptr) return found;
+#define MUSTER_FIND(name, ...) found.name = reinterpret_cast<decltype(found.name)>(find(driver, #name));
+    MUSTER_ENTRIES(MUSTER_FIND)
+    MUSTER_HELPERS(MUSTER_FIND)
+#undef MUSTER_FIND
+    found.get_proc_address_v1 = reinterpret_cast<decltype(found.get_proc_address_v1)>(find(driver, "cuGetProcAddress"));
+    return found;
+}
+
+/// Runs an operation; what it can't do for want of memory is the same as the driver's want.
+template <class Operation>
+CUresult guarded(Operation operation) noexcept {
+    try {
+        return operation();
+    } catch (...) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+} // namespace
+
+real_driver const& real() noexcept {
+    static real_driver const found = look_up();
+    return found;
+}
+
+row_list rows() noexcept {
+#define MUSTER_ROW(name, ...) row{#name, reinterpret_cast<void*>(&::name), reinterpret_cast<void*>(real().name)},
+    static std::array const all{MUSTER_ENTRIES(MUSTER_ROW)};
+#undef MUSTER_ROW
+    return {all.data(), all.data() + all.size()};
+}
+
+row_list rows_without_driver() noexcept {
+#define MUSTER_ROW(name, ...) row{#name, reinterpret_cast<void*>(&::name), nullptr},
+    static std::array const all{MUSTER_ENTRIES(MUSTER_ROW)};
+#undef MUSTER_ROW
+    return {all.data(), all.data() + all.size()};
+}
+
+} // namespace muster::interposer
+
+using namespace muster::interposer; // NOLINT: the rows read as what they do
+
+#define MUSTER_EXPORT(name, parameters, arguments, ...)                                                                \
+    extern "C" [[gnu::visibility("default")]] CUresult name parameters {                                               \
+        inside const call;                                                                                             \
+        if (real().name == nullptr) return CUDA_ERROR_NOT_SUPPORTED;                                                   \
+        if (call.nested() || !session::current().on()) return real().name arguments;                                   \
+        return guarded([&]() -> CUresult { return __VA_ARGS__; });                                                     \
+    }
+MUSTER_ENTRIES(MUSTER_EXPORT)
