@@ -6,10 +6,11 @@
 
 #include <cuda.h>
 
+#include "launch.hpp"
 #include "memory.hpp"
 
-// Rows with a twin for streams that are per thread: the same, with the ending _ptsz.
-#define MUSTER_STREAM_ENTRIES(ROW, _)                                                                                  \
+// Rows with a twin for streams that are per thread: the same, with the ending _ptsz, which `own` tells.
+#define MUSTER_STREAM_ENTRIES(ROW, _, own)                                                                             \
     ROW(cuMemAllocAsync##_, (CUdeviceptr * p, size_t n, CUstream s), (p, n, s),                                        \
         from_pool(current_pool(), n, [&] { return real().cuMemAllocAsync##_(p, n, s); }))                              \
     ROW(cuMemAllocFromPoolAsync##_, (CUdeviceptr * p, size_t n, CUmemoryPool pool, CUstream s), (p, n, pool, s),       \
@@ -17,7 +18,22 @@
     ROW(cuMemFreeAsync##_, (CUdeviceptr p, CUstream s), (p, s),                                                        \
         given_back(p, [&] { return real().cuMemFreeAsync##_(p, s); }))                                                 \
     ROW(cuGraphLaunch##_, (CUgraphExec e, CUstream s), (e, s),                                                         \
-        launched(e, [&] { return real().cuGraphLaunch##_(e, s); }))                                                    \
+        launched(e, [&] { return paced(key_of(e), s, own, [&] { return real().cuGraphLaunch##_(e, s); }); }))          \
+    ROW(cuLaunchKernel##_,                                                                                             \
+        (CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int bx, unsigned int by,               \
+         unsigned int bz, unsigned int shared, CUstream s, void** p, void** extra),                                    \
+        (f, x, y, z, bx, by, bz, shared, s, p, extra), paced(kind_of(f, x, y, z), s, own, [&] {                        \
+            return real().cuLaunchKernel##_(f, x, y, z, bx, by, bz, shared, s, p, extra);                              \
+        }))                                                                                                            \
+    ROW(cuLaunchKernelEx##_, (CUlaunchConfig const* c, CUfunction f, void** p, void** extra), (c, f, p, extra),        \
+        paced(kind_of(f, c->gridDimX, c->gridDimY, c->gridDimZ), c->hStream, own,                                      \
+              [&] { return real().cuLaunchKernelEx##_(c, f, p, extra); }))                                             \
+    ROW(cuLaunchCooperativeKernel##_,                                                                                  \
+        (CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int bx, unsigned int by,               \
+         unsigned int bz, unsigned int shared, CUstream s, void** p),                                                  \
+        (f, x, y, z, bx, by, bz, shared, s, p), paced(kind_of(f, x, y, z), s, own, [&] {                               \
+            return real().cuLaunchCooperativeKernel##_(f, x, y, z, bx, by, bz, shared, s, p);                          \
+        }))                                                                                                            \
     ROW(cuGraphInstantiateWithParams##_, (CUgraphExec * e, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS * q), (e, g, q),   \
         instantiated(e, g, [&] { return real().cuGraphInstantiateWithParams##_(e, g, q); }))                           \
     ROW(cuStreamSynchronize##_, (CUstream s), (s), settled([&] { return real().cuStreamSynchronize##_(s); }))
@@ -80,5 +96,5 @@
 /// All of them.
 #define MUSTER_ENTRIES(ROW)                                                                                            \
     MUSTER_PLAIN_ENTRIES(ROW)                                                                                          \
-    MUSTER_STREAM_ENTRIES(ROW, )                                                                                       \
-    MUSTER_STREAM_ENTRIES(ROW, _ptsz)
+    MUSTER_STREAM_ENTRIES(ROW, , false)                                                                                \
+    MUSTER_STREAM_ENTRIES(ROW, _ptsz, true)

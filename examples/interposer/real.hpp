@@ -12,6 +12,11 @@ decltype(cuMemFreeAsync) cuMemFreeAsync_ptsz;
 decltype(cuGraphLaunch) cuGraphLaunch_ptsz;
 decltype(cuGraphInstantiateWithParams) cuGraphInstantiateWithParams_ptsz;
 decltype(cuStreamSynchronize) cuStreamSynchronize_ptsz;
+decltype(cuStreamIsCapturing) cuStreamIsCapturing_ptsz;
+decltype(cuEventRecord) cuEventRecord_ptsz;
+decltype(cuLaunchKernel) cuLaunchKernel_ptsz;
+decltype(cuLaunchKernelEx) cuLaunchKernelEx_ptsz;
+decltype(cuLaunchCooperativeKernel) cuLaunchCooperativeKernel_ptsz;
 }
 // NOLINTEND(readability-identifier-naming)
 

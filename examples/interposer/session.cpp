@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 
+#include "launch.hpp"
 #include "memory.hpp"
 #include "table.hpp"
 
@@ -105,6 +107,21 @@ session::session() noexcept {
         return;
     }
     place_ = *place;
+    if (limits_.policy != account::throttling::never)
+        for (auto const& card : limits_.cards) paced_ = paced_ || account::pace{card.cores}.limits();
+}
+
+session::~session() = default;
+
+gate* session::gate_of(CUdevice device) noexcept {
+    auto const card = row(device);
+    if (!card || !account::pace{limits_.cards[static_cast<std::size_t>(device)].cores}.limits()) return nullptr;
+    std::lock_guard const lock{mutex_};
+    auto& g = gates_[static_cast<std::size_t>(device)];
+    if (g == nullptr)
+        g.reset(new (std::nothrow) gate{account::pace{limits_.cards[static_cast<std::size_t>(device)].cores},
+                                        (*file_)->paid_until(*card)});
+    return g.get();
 }
 
 std::optional<account::card_row> session::row(CUdevice device) noexcept {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -46,6 +47,8 @@ struct graph_state {
     std::unordered_map<CUdeviceptr, std::size_t> nodes{};
 };
 
+class gate;
+
 /// One process. A forked child makes its own: the parent's pointers mean nothing there.
 class session {
 public:
@@ -60,6 +63,11 @@ public:
     void release(CUdevice device, std::size_t size) noexcept;
     /// Counts what a device has given already, whatever the limit.
     void count(CUdevice device, std::size_t size) noexcept;
+
+    /// Whether some card's share of time is held, so that launches need a closer look.
+    [[nodiscard]] bool paced() const noexcept { return paced_; }
+    /// The gate before a device's launches; null: its time isn't held.
+    [[nodiscard]] gate* gate_of(CUdevice device) noexcept;
 
     /// The card's limit; zero: none.
     [[nodiscard]] std::size_t limit(CUdevice device) noexcept;
@@ -88,6 +96,7 @@ public:
 
 private:
     session() noexcept;
+    ~session(); // of no use: sessions stay for good
 
     struct shard {
         std::mutex mutex{};
@@ -99,11 +108,13 @@ private:
     [[nodiscard]] std::optional<account::card_row> row(CUdevice device) noexcept;
 
     bool on_ = false;
+    bool paced_ = false;
     bool deny_ = false; ///< the limits can't be read: nothing may be had
     account::limits limits_{};
     std::optional<ext::ledger_file> file_{};
     account::place place_{};
     std::array<std::atomic<std::uint32_t>, account::ledger_cards> rows_{}; ///< a device: its row, one up
+    std::array<std::unique_ptr<gate>, account::ledger_cards> gates_;
     std::mutex mutex_{};
     std::array<shard, shard_count> shards_{};
 };

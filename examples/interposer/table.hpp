@@ -9,7 +9,7 @@ namespace muster::interposer {
 // clang-format off
 /// Functions of the driver that operations call and nothing stands before.
 #define MUSTER_HELPERS(ROW)                                                                                            \
-    ROW(cuCtxGetDevice) ROW(cuDeviceGetUuid_v2) ROW(cuDeviceGetMemPool) ROW(cuMemPoolGetAttribute)                     \
+    ROW(cuCtxGetCurrent) ROW(cuEventCreate) ROW(cuEventRecord) ROW(cuEventRecord_ptsz) ROW(cuStreamIsCapturing) ROW(cuStreamIsCapturing_ptsz) ROW(cuCtxGetDevice) ROW(cuDeviceGetUuid_v2) ROW(cuDeviceGetMemPool) ROW(cuMemPoolGetAttribute)                     \
     ROW(cuArrayGetMemoryRequirements) ROW(cuDeviceGetGraphMemAttribute) ROW(cuGetProcAddress_v2)
 // clang-format on
 

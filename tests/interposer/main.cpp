@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +31,8 @@
 extern "C" {
 decltype(cuMemAllocAsync) cuMemAllocAsync_ptsz;
 std::size_t pretend_in_use();
+int pretend_launches();
+decltype(cuLaunchKernel) cuLaunchKernel_ptsz;
 /// A user's function whose name looks like the driver's.
 [[gnu::visibility("default")]] int cuMemAlloc_of_mine() { return 42; }
 }
@@ -505,6 +508,45 @@ TEST_CASE("interposer: NVML shows the limit and what the container holds, not th
                    : 2;
     });
     CHECK(unlimited.status == 0);
+}
+
+TEST_CASE("interposer: launches take no more than the share of the time, by every form, and all of them arrive") {
+    using launch = decltype(&cuLaunchKernel);
+    auto* const kernel = reinterpret_cast<CUfunction>(std::uintptr_t{1});
+    for (launch const form : {&cuLaunchKernel, &cuLaunchKernel_ptsz})
+        for (unsigned const blocks : {20U, 400U, 5000U}) { // of a microsecond each
+            CAPTURE(blocks);
+            auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "30"}}, [&] {
+                open_context();
+                auto const count = 60'000 / blocks;
+                auto const begin = std::chrono::steady_clock::now();
+                for (unsigned i = 0; i != count; ++i)
+                    if (form(kernel, blocks, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS) return 2;
+                if (pretend_launches() != static_cast<int>(count)) return 3;
+                // The last batch may still be under way, and a burst may have come first.
+                auto const least = std::chrono::microseconds{60'000 * 100 / 30 - 30'000};
+                return std::chrono::steady_clock::now() - begin >= least ? 0 : 4;
+            });
+            CHECK(child.status == 0);
+        }
+}
+
+TEST_CASE("interposer: launches that are recorded are not held up, nor any where the share is whole or switched off") {
+    auto* const kernel = reinterpret_cast<CUfunction>(std::uintptr_t{1});
+    auto const many = [kernel](CUstream stream) {
+        return [kernel, stream] {
+            open_context();
+            for (int i = 0; i != 100; ++i) // a second each: held up, they would never end
+                if (cuLaunchKernel(kernel, 1'000'000, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr) != CUDA_SUCCESS)
+                    return 2;
+            return pretend_launches() == 100 ? 0 : 3;
+        };
+    };
+    CHECK(in_child({{"CUDA_DEVICE_SM_LIMIT", "30"}}, many(CU_STREAM_PER_THREAD)).status == 0);
+    CHECK(in_child({{"CUDA_DEVICE_SM_LIMIT", "100"}}, many(nullptr)).status == 0);
+    CHECK(in_child({}, many(nullptr)).status == 0);
+    environment const off{{"CUDA_DEVICE_SM_LIMIT", "30"}, {"GPU_CORE_UTILIZATION_POLICY", "disable"}};
+    CHECK(in_child(off, many(nullptr)).status == 0);
 }
 
 TEST_CASE("interposer: look-ups repeat, respect their handle, and leave others' names alone") {

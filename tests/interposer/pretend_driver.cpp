@@ -5,12 +5,14 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <thread>
 
 #undef cuGetProcAddress
 
@@ -88,6 +90,10 @@ struct graph {
     std::map<std::uint64_t, std::size_t> nodes{};
 };
 
+using clock_type = std::chrono::steady_clock;
+clock_type::time_point busy_until{};
+int launches = 0;
+
 thread_local bool in_context = false;
 
 template <class To, class From>
@@ -153,6 +159,7 @@ std::size_t array_bytes(std::size_t w, std::size_t h, std::size_t d, unsigned ch
 
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 
+EXPORT int pretend_launches() { return launches; }
 EXPORT std::size_t pretend_in_use() { return the_card().in_use; }
 
 EXPORT CUresult cuInit(unsigned int) { return CUDA_SUCCESS; }
@@ -311,9 +318,38 @@ EXPORT CUresult cuGraphLaunch(CUgraphExec e, CUstream) {
     }
     return CUDA_SUCCESS;
 }
+/// A kernel takes as long as it has blocks, in microseconds; one after the other.
+EXPORT CUresult cuLaunchKernel(CUfunction, unsigned int blocks, unsigned int, unsigned int, unsigned int, unsigned int,
+                               unsigned int, unsigned int, CUstream, void**, void**) {
+    std::lock_guard const lock{the_card().mutex};
+    ++launches;
+    busy_until = std::max(busy_until, clock_type::now()) + std::chrono::microseconds{blocks};
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int bx,
+                                    unsigned int by, unsigned int bz, unsigned int s, CUstream t, void** p, void** e) {
+    return cuLaunchKernel(f, x, y, z, bx, by, bz, s, t, p, e);
+}
+EXPORT CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus* status) {
+    *status = s == CU_STREAM_PER_THREAD ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxGetCurrent(CUcontext* c) { return *c = as<CUcontext>(&the_card()), CUDA_SUCCESS; }
+EXPORT CUresult cuEventCreate(CUevent* e, unsigned int) {
+    return *e = as<CUevent>(new clock_type::time_point), CUDA_SUCCESS;
+}
+EXPORT CUresult cuEventRecord(CUevent e, CUstream) {
+    std::lock_guard const lock{the_card().mutex};
+    return *as<clock_type::time_point*>(e) = busy_until, CUDA_SUCCESS;
+}
+EXPORT CUresult cuEventRecord_ptsz(CUevent e, CUstream s) { return cuEventRecord(e, s); }
+
 EXPORT CUresult cuStreamSynchronize(CUstream) { return synchronise(); }
 EXPORT CUresult cuCtxSynchronize() { return synchronise(); }
-EXPORT CUresult cuEventSynchronize(CUevent) { return synchronise(); }
+EXPORT CUresult cuEventSynchronize(CUevent e) {
+    std::this_thread::sleep_until(*as<clock_type::time_point*>(e));
+    return synchronise();
+}
 
 EXPORT CUresult cuGetProcAddress_v2(char const* symbol, void** function, int version, cuuint64_t flags,
                                     CUdriverProcAddressQueryResult* status);

@@ -174,6 +174,8 @@ public:
     [[nodiscard]] bytes used(card_row card) const noexcept {
         return signed_of(detail::bytes_of(cell(card).total.load()));
     }
+    /// Up to when the card's time is paid for by all processes: for a `pace`.
+    [[nodiscard]] detail::word& paid_until(card_row card) noexcept { return cell(card).paid_until; }
     /// Calls `f(card_row, uuid)` for each card.
     template <class F>
     void each_card(F f) const {

@@ -28,6 +28,7 @@ struct alignas(64) card_cell {
     word limit{};               ///< bytes; zero: none
     word total{};               ///< 20 bits of epoch, 44 of bytes
     std::array<word, 6> uuid{}; ///< text, filled with zeros; written after the key, for monitors
+    word paid_until{};          ///< nanoseconds: the share of time (account/pace.hpp)
 };
 
 /// One process. Nobody but the owner writes here, but for `owner` itself.
@@ -55,7 +56,8 @@ struct ledger_memory {
 inline constexpr std::uint32_t ledger_version = 1;
 inline constexpr std::array<char, 16> ledger_magic{'m', 'u', 's', 't', 'e', 'r', ' ', 'l', 'e', 'd', 'g', 'e', 'r'};
 static_assert(std::is_standard_layout_v<ledger_memory>);
-static_assert(sizeof(card_cell) == 128 && offsetof(card_cell, limit) == 16 && offsetof(card_cell, total) == 24);
+static_assert(sizeof(card_cell) == 128 && offsetof(card_cell, limit) == 16 && offsetof(card_cell, total) == 24 &&
+              offsetof(card_cell, paid_until) == 80);
 static_assert(sizeof(place_cell) == 320 && offsetof(place_cell, held) == 24 && offsetof(place_cell, beside) == 152);
 static_assert(offsetof(ledger_memory, ready) == 40 && offsetof(ledger_memory, cards) == 64);
 static_assert(offsetof(ledger_memory, owners) == 2112 && sizeof(ledger_memory) == 329'792);
@@ -66,8 +68,9 @@ static_assert(offsetof(ledger_memory, owners) == 2112 && sizeof(ledger_memory) =
     for (std::uint64_t const part :
          {std::uint64_t{ledger_version}, std::uint64_t{ledger_cards}, std::uint64_t{ledger_places},
           std::uint64_t{sizeof(card_cell)}, std::uint64_t{sizeof(place_cell)}, std::uint64_t{sizeof(ledger_memory)},
-          std::uint64_t{offsetof(card_cell, total)}, std::uint64_t{offsetof(place_cell, held)},
-          std::uint64_t{offsetof(place_cell, beside)}, std::uint64_t{offsetof(ledger_memory, owners)}})
+          std::uint64_t{offsetof(card_cell, total)}, std::uint64_t{offsetof(card_cell, paid_until)},
+          std::uint64_t{offsetof(place_cell, held)}, std::uint64_t{offsetof(place_cell, beside)},
+          std::uint64_t{offsetof(ledger_memory, owners)}})
         for (unsigned shift = 0; shift != 64; shift += 8) hash = (hash ^ ((part >> shift) & 0xff)) * 0x100'0000'01b3;
     return hash;
 }
