@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <atomic>
+
 // NOLINTBEGIN(readability-identifier-naming): the driver's names
 extern "C" {
 decltype(cuMemAllocAsync) cuMemAllocAsync_ptsz;
@@ -24,8 +26,14 @@ namespace muster::interposer {
 
 struct real_driver;
 
+inline std::atomic<real_driver const*> the_driver{nullptr};
+[[nodiscard]] real_driver const& look_up_driver() noexcept;
+
 /// The driver's functions; those that it lacks are null. Looked up on the first call.
-[[nodiscard]] real_driver const& real() noexcept;
+[[nodiscard]] inline real_driver const& real() noexcept {
+    auto const* const found = the_driver.load(std::memory_order_acquire);
+    return found != nullptr ? *found : look_up_driver();
+}
 
 /// A symbol as the dynamic linker finds it, by the linker's own function rather than ours.
 [[nodiscard]] void* find(void* handle, char const* name) noexcept;

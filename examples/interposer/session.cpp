@@ -20,7 +20,6 @@ namespace muster::interposer {
 
 namespace {
 
-std::atomic<session*> the_session{nullptr};
 std::mutex making;
 
 /// A device's UUID as NVML writes it.
@@ -58,22 +57,21 @@ void say(int level, char const* format, ...) noexcept {
     std::fprintf(stderr, "muster: %s\n", line.data());
 }
 
-session& session::current() noexcept {
-    if (auto* const there = the_session.load(std::memory_order_acquire); there != nullptr) return *there;
+session& session::make() noexcept {
     std::lock_guard const lock{making};
-    if (auto* const there = the_session.load(); there != nullptr) return *there;
+    if (auto* const there = the_one.load(); there != nullptr) return *there;
     static bool const armed = [] {
         // What the parent had is left alone: its locks may be held by threads that the child doesn't have.
         pthread_atfork([] { making.lock(); }, [] { making.unlock(); },
                        [] {
-                           the_session.store(nullptr);
+                           the_one.store(nullptr);
                            making.unlock();
                        });
         return true;
     }();
     (void)armed;
     auto* const made = new session; // NOLINT(bugprone-unhandled-exception-at-new): without it nothing goes on
-    the_session.store(made, std::memory_order_release);
+    the_one.store(made, std::memory_order_release);
     return *made;
 }
 

@@ -53,7 +53,10 @@ class gate;
 class session {
 public:
     /// The process's session, made on the first call.
-    [[nodiscard]] static session& current() noexcept;
+    [[nodiscard]] static session& current() noexcept {
+        auto* const there = the_one.load(std::memory_order_acquire);
+        return there != nullptr ? *there : make();
+    }
 
     /// Whether anything is to be held to a limit or counted at all.
     [[nodiscard]] bool on() const noexcept { return on_; }
@@ -95,6 +98,8 @@ public:
     std::unordered_map<CUgraphExec, graph_state> executables{};
 
 private:
+    static inline std::atomic<session*> the_one{nullptr};
+    [[nodiscard]] static session& make() noexcept;
     session() noexcept;
     ~session(); // of no use: sessions stay for good
 

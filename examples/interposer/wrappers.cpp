@@ -51,8 +51,9 @@ CUresult guarded(Operation operation) noexcept {
 
 } // namespace
 
-real_driver const& real() noexcept {
+real_driver const& look_up_driver() noexcept {
     static real_driver const found = look_up();
+    the_driver.store(&found, std::memory_order_release);
     return found;
 }
 

@@ -83,10 +83,12 @@ TEST_CASE("ledger_file: what is no ledger is refused with its name, what it is a
     auto const path = (scratch.path / "file").string();
     std::string const way_out = "; remove it, or name another file for the ledger";
     write(path, "something else altogether");
-    CHECK(refusal(path) == path + ": is no ledger of this muster: it holds something else" + way_out);
+    CHECK(refusal(path) ==
+          path + ": is no ledger of this muster: it holds something else; name another file for the ledger");
     CHECK(std::filesystem::file_size(path) == 25);
     write(path, std::string(2'008'952, '\1'));
-    CHECK(refusal(path) == path + ": is no ledger of this muster: it holds something else" + way_out);
+    CHECK(refusal(path) ==
+          path + ": is no ledger of this muster: it holds something else; name another file for the ledger");
     write(path, "");
     CHECK(refusal(path) == path + ": is no ledger of this muster: it is cut short or was never finished" + way_out);
     std::filesystem::remove(path);

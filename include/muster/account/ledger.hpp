@@ -98,7 +98,7 @@ void discharge(card_cell& card, place_cell& owner, word& held, std::uint64_t amo
 /// nobody is about it.
 ///
 /// `alive(process)` tells whether a process still runs; it is asked only by `sweep` and by what must sweep. A process
-/// that is called dead must never write again.
+/// that is called dead must never write again, so that all who share a ledger must see the same process numbers.
 ///
 /// Cost: a reservation five atomic additions; sweeping a question a process, and a pass over the places.
 /// Source: spec/driver-boundary.md D.

@@ -104,8 +104,9 @@ private:
         if (fstat(file.number(), &about) != 0) return refuse(path, "can't be looked at", errno);
         if (!S_ISREG(about.st_mode)) return tl::unexpected{path + ": is no regular file; name another for the ledger"};
         auto const unusable = [&](errc why) {
-            return tl::unexpected{path + ": is no ledger of this muster: " + std::string{message(why)} +
-                                  "; remove it, or name another file for the ledger"};
+            std::string const way_out = why == errc::foreign ? "; name another" : "; remove it, or name another";
+            return tl::unexpected{path + ": is no ledger of this muster: " + std::string{message(why)} + way_out +
+                                  " file for the ledger"};
         };
         if (static_cast<std::uint64_t>(about.st_size) < account::ledger::size()) {
             // Pages behind the end of a file are not memory; what there is still tells whose it is.
