@@ -26,6 +26,21 @@ void sleep_until(account::nanoseconds moment) noexcept {
     }
 }
 
+/// Another thread may be recording a graph: what is done here is none of its business.
+class relaxed {
+public:
+    relaxed() noexcept { exchange(); }
+    relaxed(relaxed const&) = delete;
+    relaxed& operator=(relaxed const&) = delete;
+    ~relaxed() { exchange(); }
+
+private:
+    void exchange() noexcept {
+        if (real().cuThreadExchangeStreamCaptureMode != nullptr) (void)real().cuThreadExchangeStreamCaptureMode(&mode_);
+    }
+    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
 } // namespace
 
 bool gate::is_capturing(CUstream stream, bool per_thread) noexcept {
@@ -59,6 +74,7 @@ void gate::leave(std::uint64_t what, CUstream stream, bool per_thread) {
 
 /// Waits for the card to do the batch.
 void gate::finish() {
+    relaxed const while_waiting;
     CUcontext context = nullptr;
     (void)real().cuCtxGetCurrent(&context);
     auto& event = events_[context];

@@ -109,21 +109,21 @@ session::session() noexcept {
         for (auto const& card : limits_.cards) paced_ = paced_ || account::pace{card.cores}.limits();
 }
 
-session::~session() = default;
-
 gate* session::gate_of(CUdevice device) noexcept {
     auto const card = row(device);
-    if (!card || !account::pace{limits_.cards[static_cast<std::size_t>(device)].cores}.limits()) return nullptr;
+    if (!card) return nullptr;
+    auto const at = static_cast<std::size_t>(device);
+    if (auto* const there = gates_[at].load(std::memory_order_acquire); there != nullptr) return there;
+    account::pace const pace{limits_.cards[at].cores};
+    if (!pace.limits()) return nullptr;
     std::lock_guard const lock{mutex_};
-    auto& g = gates_[static_cast<std::size_t>(device)];
-    if (g == nullptr)
-        g.reset(new (std::nothrow) gate{account::pace{limits_.cards[static_cast<std::size_t>(device)].cores},
-                                        (*file_)->paid_until(*card)});
-    return g.get();
+    if (gates_[at] == nullptr) gates_[at] = new (std::nothrow) gate{pace, (*file_)->paid_until(*card)};
+    return gates_[at];
 }
 
 std::optional<account::card_row> session::row(CUdevice device) noexcept {
-    if (device < 0 || static_cast<std::size_t>(device) >= rows_.size()) return std::nullopt;
+    // Without a ledger or a place in it nothing is given out, and there is nothing to count.
+    if (!file_ || !place_ || device < 0 || static_cast<std::size_t>(device) >= rows_.size()) return std::nullopt;
     auto& known = rows_[static_cast<std::size_t>(device)];
     if (auto const r = known.load(std::memory_order_relaxed); r != 0) return account::card_row{r - 1};
     CUuuid id{};

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -101,7 +100,7 @@ private:
     static inline std::atomic<session*> the_one{nullptr};
     [[nodiscard]] static session& make() noexcept;
     session() noexcept;
-    ~session(); // of no use: sessions stay for good
+    ~session() = default; // of no use: sessions stay for good
 
     struct shard {
         std::mutex mutex{};
@@ -119,7 +118,7 @@ private:
     std::optional<ext::ledger_file> file_{};
     account::place place_{};
     std::array<std::atomic<std::uint32_t>, account::ledger_cards> rows_{}; ///< a device: its row, one up
-    std::array<std::unique_ptr<gate>, account::ledger_cards> gates_;
+    std::array<std::atomic<gate*>, account::ledger_cards> gates_{};        ///< a device: made when it first launches
     std::mutex mutex_{};
     std::array<shard, shard_count> shards_{};
 };

@@ -6,12 +6,20 @@
 
 namespace muster::interposer {
 
-// clang-format off
 /// Functions of the driver that operations call and nothing stands before.
 #define MUSTER_HELPERS(ROW)                                                                                            \
-    ROW(cuCtxGetCurrent) ROW(cuEventCreate) ROW(cuEventRecord) ROW(cuEventRecord_ptsz) ROW(cuStreamIsCapturing) ROW(cuStreamIsCapturing_ptsz) ROW(cuCtxGetDevice) ROW(cuDeviceGetUuid_v2) ROW(cuDeviceGetMemPool) ROW(cuMemPoolGetAttribute)                     \
-    ROW(cuArrayGetMemoryRequirements) ROW(cuDeviceGetGraphMemAttribute) ROW(cuGetProcAddress_v2)
-// clang-format on
+    ROW(cuCtxGetCurrent)                                                                                               \
+    ROW(cuCtxGetDevice)                                                                                                \
+    ROW(cuDeviceGetMemPool)                                                                                            \
+    ROW(cuDeviceGetUuid_v2)                                                                                            \
+    ROW(cuEventCreate)                                                                                                 \
+    ROW(cuEventRecord)                                                                                                 \
+    ROW(cuEventRecord_ptsz)                                                                                            \
+    ROW(cuGetProcAddress_v2)                                                                                           \
+    ROW(cuMemPoolGetAttribute)                                                                                         \
+    ROW(cuStreamIsCapturing)                                                                                           \
+    ROW(cuStreamIsCapturing_ptsz)                                                                                      \
+    ROW(cuThreadExchangeStreamCaptureMode)
 
 struct real_driver {
 #define MUSTER_SLOT(name, ...) decltype(&::name) name = nullptr;
