@@ -11,7 +11,7 @@ muster_packages() {
             nlohmann-json3-dev libcli11-dev zlib1g-dev) ;;
         test) want+=(doctest-dev librapidcheck-dev) ;;
         bench) want+=(libbenchmark-dev) ;;
-        cuda) want+=(python3-pip) ;;
+        cuda) want+=(python3-pip ca-certificates) ;;
         check) want+=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev) ;;
         esac
     done
