@@ -170,8 +170,7 @@ TEST_CASE("limits: the device plugin's environment reads back as the shares that
     CHECK(test::holds([] {
         std::vector<muster::wire::volcano::share> shares;
         for (int i = *rc::gen::inRange(1, 17); i != 0; --i)
-            shares.push_back(
-                {"GPU-" + std::to_string(i), *rc::gen::inRange<std::int64_t>(1, 200'000), *rc::gen::inRange(0, 101)});
+            shares.push_back({"GPU-0", *rc::gen::inRange<std::int64_t>(1, 200'000), *rc::gen::inRange(0, 101)});
         environment env;
         auto const written = muster::wire::volcano::environment(shares, "id");
         for (auto const& [name, value] : *written) env[name] = value;
