@@ -81,7 +81,10 @@ session::session() noexcept {
     for (auto const& o : read.oddities)
         say(o.malformed ? 1 : 2, "%s=%s: %s", o.variable.c_str(), o.text.c_str(),
             std::string{message(o.what.code)}.c_str());
-    on_ = !limits_.off;
+    bool const limited = std::any_of(limits_.cards.begin(), limits_.cards.end(),
+                                     [](account::card_limit const& card) { return card != account::card_limit{}; });
+    bool const metered = !environment("CUDA_DEVICE_MEMORY_SHARED_CACHE").value_or("").empty();
+    on_ = !limits_.off && (limited || metered || !read.sound());
     if (!on_) return;
     if (!read.sound() && !allows_on_error()) {
         say(1, "no device memory is given out: correct the variable above, or set MUSTER_ON_ERROR=allow");

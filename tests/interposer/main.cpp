@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/account/limits.hpp>
 #include <muster/policy.hpp>
 #include <muster/scheduler/scheduler.hpp>
 #include <muster/wire/volcano.hpp>
@@ -381,6 +382,17 @@ TEST_CASE("interposer: without a limit every answer is the driver's") {
     });
     CHECK(child.status == 0);
     CHECK(child.errors.empty());
+    auto const alone = in_child({}, [] {
+        unsetenv("CUDA_DEVICE_MEMORY_SHARED_CACHE");
+        auto const path = muster::account::limits{}.ledger;
+        bool const there = std::filesystem::exists(path);
+        open_context();
+        CUdeviceptr p = 0;
+        if (cuMemAlloc(&p, 15'000 * mib) != CUDA_SUCCESS || cuMemFree(p) != CUDA_SUCCESS) return 2;
+        return std::filesystem::exists(path) == there ? 0 : 3; // nothing to hold or to show: no ledger either
+    });
+    CHECK(alone.status == 0);
+    CHECK(alone.errors.empty());
 }
 
 TEST_CASE("interposer: a limit above the card's memory changes nothing, and free is never more than there is") {
