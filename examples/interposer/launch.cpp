@@ -2,9 +2,8 @@
 
 #include <time.h>
 
-#include <cerrno>
-
 #include <algorithm>
+#include <cerrno>
 
 #include "table.hpp"
 
