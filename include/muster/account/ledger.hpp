@@ -100,7 +100,7 @@ void discharge(card_cell& card, place_cell& owner, word& held, std::uint64_t amo
 /// `alive(process)` tells whether a process still runs; it is asked only by `sweep` and by what must sweep. A process
 /// that is called dead must never write again, so that all who share a ledger must see the same process numbers.
 ///
-/// Cost: a reservation five atomic additions; sweeping a question a process, and a pass over the places.
+/// Cost: a reservation four atomic changes; sweeping a question a process, and a pass over the places.
 /// Source: spec/driver-boundary.md D.
 class ledger {
 public:
@@ -267,7 +267,7 @@ public:
     /// Calls `f(place, process)` for each process.
     template <class F>
     void each_process(F f) const {
-        for (place p{0}; p.index() < std::min<std::size_t>(m_->used.load(), ledger_places); ++p.value)
+        for (place p{0}; p.index() < used_places(); ++p.value)
             if (auto const owner = owner_of(p); owner.pid != 0) f(p, owner);
     }
 
@@ -275,7 +275,7 @@ public:
     /// what the living hold. A total that is busy all the while stays as it is, too high if anything.
     template <class Alive>
     void sweep(process self, Alive alive) noexcept {
-        for (place p{0}; p.index() < std::min<std::size_t>(m_->used.load(), ledger_places); ++p.value) {
+        for (place p{0}; p.index() < used_places(); ++p.value) {
             auto owner = cell(p).owner.load();
             if (owner == 0 || alive(unpacked(owner))) continue;
             if (!cell(p).owner.compare_exchange_strong(owner, packed(self))) continue;
@@ -288,6 +288,9 @@ public:
 private:
     explicit ledger(detail::ledger_memory& m) noexcept : m_(&m) {}
 
+    [[nodiscard]] std::size_t used_places() const noexcept {
+        return std::min<std::size_t>(m_->used.load(), ledger_places);
+    }
     [[nodiscard]] static bool roomy(std::span<std::byte> memory) noexcept {
         return memory.size() >= size() &&
                reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(detail::ledger_memory) == 0;
@@ -335,7 +338,7 @@ private:
         std::array<std::uint64_t, ledger_places> ended; // NOLINT(cppcoreguidelines-pro-type-member-init)
         for (int tries = 0; tries != 1000; ++tries) {
             auto before = card.total.load(); // first: who joins from here on changes its epoch
-            auto const used = std::min<std::size_t>(m_->used.load(), ledger_places);
+            auto const used = used_places();
             for (std::size_t i = 0; i != used; ++i) ended[i] = m_->owners[i].ended.load();
             std::uint64_t sum = 0;
             for (std::size_t i = 0; i != used; ++i)

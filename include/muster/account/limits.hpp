@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/core/ascii.hpp>
 #include <muster/core/result.hpp>
 #include <muster/resource/units.hpp>
 
@@ -72,7 +73,6 @@ namespace detail {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 [[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
-[[nodiscard]] constexpr char small(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
 /// Reads a text from left to right.
 struct cursor {
@@ -82,7 +82,7 @@ struct cursor {
     [[nodiscard]] constexpr char peek() const noexcept { return at < text.size() ? text[at] : '\0'; }
     [[nodiscard]] constexpr bool done() const noexcept { return at == text.size(); }
     constexpr bool skip(char wanted) noexcept {
-        bool const there = !done() && small(text[at]) == wanted;
+        bool const there = !done() && lower(text[at]) == wanted;
         at += there ? 1 : 0;
         return there;
     }
@@ -94,7 +94,7 @@ struct cursor {
 /// The power of two of a unit's letter; 0 for none.
 [[nodiscard]] constexpr unsigned power_of_unit(cursor& in) noexcept {
     constexpr std::string_view units = "kmgt";
-    auto const found = in.done() ? units.npos : units.find(small(in.peek()));
+    auto const found = in.done() ? units.npos : units.find(lower(in.peek()));
     if (found == units.npos) return 0;
     ++in.at;
     (void)in.skip('i');
@@ -233,7 +233,7 @@ private:
         if (given.empty()) return;
         for (auto const& [known, meaning] : known_words) {
             bool same = known.size() == given.size();
-            for (std::size_t i = 0; same && i != known.size(); ++i) same = small(given[i]) == known[i];
+            for (std::size_t i = 0; same && i != known.size(); ++i) same = lower(given[i]) == known[i];
             if (same) return void(into = meaning);
         }
         note(name, {errc::unknown_name, 0}, false);

@@ -8,15 +8,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include <muster/core/ascii.hpp>
 #include <muster/device/request.hpp>
 
 namespace muster::device {
 
 namespace detail {
-
-[[nodiscard]] constexpr char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 /// Whether `text` contains `part`, capitals and small letters alike.
 [[nodiscard]] constexpr bool contains_folded(std::string_view text, std::string_view part) noexcept {

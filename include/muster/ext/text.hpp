@@ -11,6 +11,8 @@
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/join.hpp>
 
+#include <muster/core/ascii.hpp>
+
 namespace muster::ext {
 
 /// The texts of a range in one, a separator between each two.
@@ -27,8 +29,7 @@ template <class Texts>
 
 /// Capitals of ASCII made small, other bytes as they are.
 [[nodiscard]] inline std::string lower_case(std::string text) {
-    return std::move(text) | ranges::actions::transform(
-                                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return std::move(text) | ranges::actions::transform([](char c) { return lower(c); });
 }
 
 } // namespace muster::ext

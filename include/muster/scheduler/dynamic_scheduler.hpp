@@ -4,7 +4,6 @@
 /// The kernel over tiers and actions that are chosen at run time.
 
 #include <variant>
-#include <vector>
 
 #include <muster/policy/dynamic_tiers.hpp>
 #include <muster/scheduler/actions/allocate.hpp>

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/cluster/state.hpp>
 #include <muster/cluster/tables.hpp>

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include <muster/cluster/cluster.hpp>
 #include <muster/cluster/tables.hpp>

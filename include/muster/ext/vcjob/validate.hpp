@@ -3,7 +3,6 @@
 /// \file
 /// What Volcano's validating webhook says of a new VolcanoJob.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
