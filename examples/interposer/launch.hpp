@@ -4,7 +4,6 @@
 
 #include <cuda.h>
 
-#include <array>
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>

@@ -122,7 +122,7 @@ extern "C" void* muster_dlvsym(void* handle, char const* name, char const* versi
 /// What one of our functions replaces where the driver hands out addresses itself.
 void* in_place_of(void* found) noexcept {
     for (auto const& r : rows())
-        if (r.real == found) return r.wrapper;
+        if (r.real() == found) return r.wrapper;
     return found;
 }
 
@@ -182,7 +182,7 @@ namespace {
 void* wrapper_of(char const* name) noexcept {
     if (std::strcmp(name, "cuGetProcAddress") == 0) return reinterpret_cast<void*>(&cuGetProcAddress);
     if (std::strcmp(name, "cuGetProcAddress_v2") == 0) return reinterpret_cast<void*>(&cuGetProcAddress_v2);
-    for (auto const& r : rows_without_driver())
+    for (auto const& r : rows())
         if (std::strcmp(r.name, name) == 0) return r.wrapper;
     return nvml_wrapper_of(name);
 }

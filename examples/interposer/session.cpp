@@ -78,18 +78,17 @@ session& session::make() noexcept {
 session::session() noexcept {
     auto const read = account::read_limits(environment);
     limits_ = read.limits;
+    bool const denied = !read.sound() && !limits_.off && !allows_on_error();
     for (auto const& o : read.oddities)
-        say(o.malformed ? 1 : 2, "%s=%s: %s", o.variable.c_str(), o.text.c_str(),
-            std::string{message(o.what.code)}.c_str());
+        say(o.malformed && denied ? 1 : 2, "%s=%s: %s%s", o.variable.c_str(), o.text.c_str(),
+            std::string{message(o.what.code)}.c_str(),
+            o.malformed && denied ? "; no device memory is given out: correct it, or set MUSTER_ON_ERROR=allow" : "");
     bool const limited = std::any_of(limits_.cards.begin(), limits_.cards.end(),
                                      [](account::card_limit const& card) { return card != account::card_limit{}; });
     bool const metered = !environment("CUDA_DEVICE_MEMORY_SHARED_CACHE").value_or("").empty();
     on_ = !limits_.off && (limited || metered || !read.sound());
     if (!on_) return;
-    if (!read.sound() && !allows_on_error()) {
-        say(1, "no device memory is given out: correct the variable above, or set MUSTER_ON_ERROR=allow");
-        deny_ = true;
-    }
+    deny_ = denied;
     auto file = ext::ledger_file::open(limits_.ledger);
     if (!file) {
         say(1, "%s; this process is held to its limits alone", file.error().c_str());

@@ -2,6 +2,8 @@
 
 // What is made of the rows: a slot for the driver's own function each, and the functions that are only called.
 
+#include <span>
+
 #include "entries.hpp"
 
 namespace muster::interposer {
@@ -33,18 +35,9 @@ struct real_driver {
 struct row {
     char const* name; ///< as the driver exports it
     void* wrapper;
-    void* real; ///< null: the driver lacks it
+    void* (*real)(); ///< null: the driver lacks it
 };
 
-/// All rows; how many is behind the last.
-struct row_list {
-    row const* first;
-    row const* last;
-    [[nodiscard]] row const* begin() const noexcept { return first; }
-    [[nodiscard]] row const* end() const noexcept { return last; }
-};
-[[nodiscard]] row_list rows() noexcept;
-/// The same without looking the driver up: `real` is null.
-[[nodiscard]] row_list rows_without_driver() noexcept;
+[[nodiscard]] std::span<row const> rows() noexcept;
 
 } // namespace muster::interposer

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <mutex>
 
 #include "table.hpp"
 
@@ -57,18 +56,12 @@ real_driver const& look_up_driver() noexcept {
     return found;
 }
 
-row_list rows() noexcept {
-#define MUSTER_ROW(name, ...) row{#name, reinterpret_cast<void*>(&::name), reinterpret_cast<void*>(real().name)},
+std::span<row const> rows() noexcept {
+#define MUSTER_ROW(name, ...)                                                                                          \
+    row{#name, reinterpret_cast<void*>(&::name), [] { return reinterpret_cast<void*>(real().name); }},
     static std::array const all{MUSTER_ENTRIES(MUSTER_ROW)};
 #undef MUSTER_ROW
-    return {all.data(), all.data() + all.size()};
-}
-
-row_list rows_without_driver() noexcept {
-#define MUSTER_ROW(name, ...) row{#name, reinterpret_cast<void*>(&::name), nullptr},
-    static std::array const all{MUSTER_ENTRIES(MUSTER_ROW)};
-#undef MUSTER_ROW
-    return {all.data(), all.data() + all.size()};
+    return all;
 }
 
 } // namespace muster::interposer

@@ -123,24 +123,15 @@ enum class road { linker, dlsym, get_proc_address, per_thread };
 driver by(road r) {
     driver d;
     auto* const library = dlopen("libcuda.so.1", RTLD_NOW);
-    auto const find = [&](char const* base, char const* exported) -> void* {
+    auto const find = [&](std::string name) -> void* {
+        if (r == road::dlsym) return dlsym(library, name.c_str());
+        if (name.ends_with("_v2")) name.resize(name.size() - 3);
         void* found = nullptr;
-        if (r == road::dlsym) return dlsym(library, exported);
-        (void)cuGetProcAddress_v2(base, &found, 13000, r == road::per_thread ? 2 : 0, nullptr);
+        (void)cuGetProcAddress_v2(name.c_str(), &found, 13000, r == road::per_thread ? 2 : 0, nullptr);
         return found;
     };
-#define TEXT(name) #name
 #define FIND(name, exported)                                                                                           \
-    d.p_##exported = r == road::linker                                                                                 \
-                         ? &::exported                                                                                 \
-                         : reinterpret_cast<decltype(d.p_##exported)>(find(base_of(#exported), #exported));
-    auto const base_of = [](char const* exported) {
-        static std::vector<std::string> kept;
-        std::string base{exported};
-        if (base.ends_with("_v2")) base.resize(base.size() - 3);
-        kept.push_back(base);
-        return strdup(base.c_str());
-    };
+    d.p_##exported = r == road::linker ? &::exported : reinterpret_cast<decltype(d.p_##exported)>(find(#exported));
     FUNCTIONS(FIND)
     return d;
 }
@@ -416,9 +407,8 @@ TEST_CASE("interposer: a limit that can't be read gives out nothing and says wha
     };
     auto const denied = in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2 gigs"}}, take);
     CHECK(denied.status == 1);
-    CHECK(denied.errors == "muster: CUDA_DEVICE_MEMORY_LIMIT=2 gigs: text follows the value\n"
-                           "muster: no device memory is given out: correct the variable above, or set "
-                           "MUSTER_ON_ERROR=allow\n");
+    CHECK(denied.errors == "muster: CUDA_DEVICE_MEMORY_LIMIT=2 gigs: text follows the value; no device memory is given "
+                           "out: correct it, or set MUSTER_ON_ERROR=allow\n");
     CHECK(in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2 gigs"}, {"MUSTER_ON_ERROR", "allow"}}, take).status == 0);
     auto const silent = in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "-1"}, {"MUSTER_LOG_LEVEL", "0"}}, take);
     CHECK(silent.status == 1);
