@@ -2,66 +2,73 @@
 
 // The gate before launches on a card of which a container has a share of the time.
 
-#include <cuda.h>
+#include "driver.hpp"
 
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
-#include <muster/account/pace.hpp>
+#include <muster/account/throttle.hpp>
 
 #include "memory.hpp"
-#include "real.hpp"
+#include "pools.hpp"
 #include "session.hpp"
 
 namespace muster::interposer {
 
-/// Lets launches through in batches of a few milliseconds. A batch starts when the time is paid for, ends when the card
-/// has done it, and pays for what it took.
+/// Lets launches through when the throttle says so, waits for the card where it says so, and tells it what that took.
 ///
-/// What one launch takes is learnt by the kernel and its size: at once where it turns out less, slowly where it turns
-/// out more, since others on the card make everything seem longer. A batch pays by what was learnt.
+/// No launch waits for ever: work that is not done in good time may be waiting for a launch that is still to come.
 class gate {
 public:
-    gate(account::pace pace, account::detail::word& paid_until) noexcept : pace_(pace), paid_until_(&paid_until) {}
+    gate(CUdevice device, account::pace pace, account::detail::word& paid_until) noexcept
+        : device_(device), throttle_(pace, paid_until) {}
 
     /// Launches when it may; `what` tells kinds of work apart.
     template <class Call>
     [[nodiscard]] CUresult launch(std::uint64_t what, CUstream stream, bool per_thread, Call call) {
         if (is_capturing(stream, per_thread)) return call(); // records, and takes no time
-        std::lock_guard const lock{mutex_};
         enter();
         auto const result = call();
-        if (result == CUDA_SUCCESS) leave(what, stream, per_thread);
+        leave(what, stream, per_thread, result == CUDA_SUCCESS);
         return result;
     }
 
 private:
-    using nanoseconds = account::nanoseconds;
-
+    /// A stream, with the event that tells when it has done the batch.
     struct lane {
-        CUstream stream;
-        bool per_thread;
+        CUcontext context = nullptr;
+        CUstream stream = nullptr;
+        bool per_thread = false;
+        void const* thread = nullptr; ///< whose stream it is, if each thread has one of that name
+        CUevent event = nullptr;
+        bool in_batch = false;
+        bool unfinished = false; ///< the batch wasn't waited for to its end
+
+        void record() noexcept;
     };
 
-    [[nodiscard]] static bool is_capturing(CUstream stream, bool per_thread) noexcept;
     void enter();
-    void leave(std::uint64_t what, CUstream stream, bool per_thread);
+    void catch_up();
+    void leave(std::uint64_t what, CUstream stream, bool per_thread, bool launched);
+    [[nodiscard]] lane* lane_of(CUstream stream, bool per_thread);
     void finish();
-    void settle(nanoseconds busy);
+    [[nodiscard]] bool wait_for(CUevent event, std::uint64_t deadline) noexcept;
 
-    account::pace pace_;
-    account::detail::word* paid_until_;
+    CUdevice device_;
+    account::throttle throttle_;
     std::mutex mutex_{};
-    nanoseconds start_ = 0; ///< of the batch
-    nanoseconds last_ = 0;  ///< launch
-    double expected_ = 0;   ///< that the batch takes, as far as is known
-    bool known_ = true;
-    std::unordered_map<std::uint64_t, std::uint32_t> counts_{}; ///< of the batch, by kind
+    std::condition_variable open_{};
+    int under_way_ = 0;         ///< launches that are with the driver now
+    bool closing_ = false;      ///< the batch takes no more
+    std::uint64_t start_ = 0;   ///< of the batch
+    std::uint64_t left_at_ = 0; ///< when a batch was given up that wasn't done; zero: it was
+    std::uint64_t patience_ = most_patience;
     std::vector<lane> lanes_{};
-    std::unordered_map<std::uint64_t, double> price_{}; ///< nanoseconds, by kind
-    std::unordered_map<CUcontext, CUevent> events_{};
+
+    static constexpr std::uint64_t most_patience = 1'000'000'000;
+    static constexpr std::uint64_t least_patience = 10'000'000;
 };
 
 template <class Call>
@@ -73,8 +80,9 @@ template <class Call>
 }
 
 /// What tells a kernel's launches apart: which one, and how large.
-[[nodiscard]] inline std::uint64_t kind_of(CUfunction f, unsigned int x, unsigned int y, unsigned int z) noexcept {
-    auto const size = std::uint64_t{x} * y * z;
+template <class Size = unsigned int>
+[[nodiscard]] std::uint64_t kind_of(CUfunction f, Size x = 1, Size y = 1, Size z = 1) noexcept {
+    auto const size = static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(z);
     return reinterpret_cast<std::uintptr_t>(f) ^ (size * 0x9e37'79b9'7f4a'7c15);
 }
 

@@ -3,35 +3,30 @@
 // The operations that stand around the driver's memory calls. All have one shape: take what the call may need from the
 // ledger, call the driver with no lock held, then keep what it really took, or give everything back.
 
+#include "driver.hpp"
+
 #include <algorithm>
 #include <type_traits>
-#include <vector>
 
-#include "real.hpp"
+#include <muster/account/footprint.hpp>
+
+#include "formats.hpp"
 #include "session.hpp"
 
 namespace muster::interposer {
 
-/// Device memory comes in pages of this size; smaller blocks share pages.
-inline constexpr std::size_t page = std::size_t{2} << 20U;
-
-[[nodiscard]] constexpr std::size_t rounded_up(std::size_t n, std::size_t to) noexcept {
-    return n > SIZE_MAX - to ? SIZE_MAX : (n + to - 1) / to * to;
-}
-
-/// What a block of `n` bytes takes of a card.
-[[nodiscard]] constexpr std::size_t footprint(std::size_t n) noexcept {
-    return rounded_up(n, n > (std::size_t{1} << 20U) ? page : 512);
-}
-
-[[nodiscard]] std::size_t footprint(CUDA_ARRAY_DESCRIPTOR const& d) noexcept;
-/// Of an array with so many levels, each half as large as the one before.
-[[nodiscard]] std::size_t footprint(CUDA_ARRAY3D_DESCRIPTOR const& d, unsigned int levels) noexcept;
+using account::footprint;
 
 /// The current context's device, or -1.
-[[nodiscard]] CUdevice current_device() noexcept;
-/// The pool that stream-ordered allocations of the current device come from.
-[[nodiscard]] CUmemoryPool current_pool() noexcept;
+[[nodiscard]] inline CUdevice current_device() noexcept {
+    CUdevice device = -1;
+    return ask(real().cuCtxGetDevice, &device) ? device : -1;
+}
+
+[[nodiscard]] inline CUcontext current_context() noexcept {
+    CUcontext context = nullptr;
+    return ask(real().cuCtxGetCurrent, &context) ? context : nullptr;
+}
 
 template <class Handle>
 [[nodiscard]] CUdeviceptr key_of(Handle h) noexcept {
@@ -41,99 +36,61 @@ template <class Handle>
         return h;
 }
 
-/// Calls the driver for something of `size` bytes on a device; `made()` is the new pointer's key.
-template <class Call, class Made>
-[[nodiscard]] CUresult counted(CUdevice device, std::size_t size, Call call, Made made) {
+/// Calls the driver for something of `size` bytes on the current device; `*made` becomes the new pointer or handle.
+template <class Made, class Call>
+[[nodiscard]] CUresult counted(Made* made, std::size_t size, Call call) {
     auto& s = session::current();
-    if (!s.reserve(device, size)) return CUDA_ERROR_OUT_OF_MEMORY;
+    holding const held{current_device(), size, current_context()};
+    if (!s.reserve(held.device, size)) return CUDA_ERROR_OUT_OF_MEMORY;
     auto const result = call();
     if (result == CUDA_SUCCESS)
-        s.keep(made(), {device, size});
+        s.held.keep(key_of(*made), held);
     else
-        s.release(device, size);
+        s.release(held.device, size);
     return result;
 }
 
+/// Managed memory lies on the card or with the host as the driver likes: it counts for the card, unless the container
+/// may have more than there is.
 template <class Call>
-[[nodiscard]] CUresult linear(CUdeviceptr* p, std::size_t size, Call call) {
-    return counted(current_device(), size, call, [&] { return *p; });
+[[nodiscard]] CUresult managed(CUdeviceptr* p, std::size_t n, Call call) {
+    return counted(p, session::current().oversubscribes() ? 0 : footprint(n), call);
 }
 
-template <class Array, class Call>
-[[nodiscard]] CUresult array(Array* a, std::size_t size, Call call) {
-    return counted(current_device(), size, call, [&] { return key_of(*a); });
+/// Rows of which the driver chooses the length.
+template <class Pointer, class Size, class Call>
+[[nodiscard]] CUresult pitched(Pointer* p, Size* pitch, std::size_t width, std::size_t height, Call call) {
+    constexpr std::size_t widest_alignment = 512;
+    auto& s = session::current();
+    auto const bound = footprint(account::times(account::rounded_up(width, widest_alignment), height));
+    auto const result = counted(p, bound, call);
+    if (result != CUDA_SUCCESS) return result;
+    auto held = s.held.take(key_of(*p)).value_or(holding{});
+    s.adjust(held.device, held.size, footprint(account::times(*pitch, height)));
+    s.held.keep(key_of(*p), held);
+    return result;
 }
 
-[[nodiscard]] CUresult pitched(CUdeviceptr* p, std::size_t* pitch, std::size_t width, std::size_t height,
-                               unsigned int element);
+template <class Descriptor>
+[[nodiscard]] std::size_t footprint_of(Descriptor const& d, unsigned int levels = 1) noexcept {
+    account::array_shape shape{d.Width, d.Height, 0, element_bits(d.Format, d.NumChannels), false, levels};
+    if constexpr (requires { d.Depth; }) {
+        if ((d.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0)
+            return 0; // has no memory of its own
+        shape.depth = d.Depth;
+        shape.layered = (d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+    }
+    return footprint(shape);
+}
 
 /// A free of whatever has a record or none: what has none is the driver's business.
 template <class Call>
 [[nodiscard]] CUresult given_back(CUdeviceptr p, Call call) {
     auto& s = session::current();
-    auto const held = s.take(p);
+    auto const held = s.held.take(p);
     auto const result = call();
     if (held && result == CUDA_SUCCESS) s.release(held->device, held->size);
-    if (held && result != CUDA_SUCCESS) s.keep(p, *held);
-    return result;
-}
-
-// Pools are charged what they keep, not what is handed out of them.
-
-/// Sets a pool's charge to what the driver says it keeps.
-void refresh_pool(session& s, CUmemoryPool pool) noexcept;
-void refresh_pools(session& s) noexcept;
-
-template <class Call>
-[[nodiscard]] CUresult from_pool(CUmemoryPool pool, std::size_t size, Call call) {
-    auto& s = session::current();
-    auto const device = s.locked([&](session& in) {
-        auto const [at, fresh] = in.pools.try_emplace(pool, pool_state{current_device(), 0, true});
-        return at->second.counted ? at->second.device : -1;
-    });
-    if (device < 0) return call();
-    if (!s.reserve(device, size)) return CUDA_ERROR_OUT_OF_MEMORY;
-    auto const result = call();
-    // The pool is charged before the reservation goes, so that nobody gets in between.
-    if (result == CUDA_SUCCESS) refresh_pool(s, pool);
-    s.release(device, size);
-    return result;
-}
-
-template <class Call>
-[[nodiscard]] CUresult pool_made(CUmemoryPool* pool, CUmemPoolProps const& q, Call call) {
-    auto const result = call();
-    if (result == CUDA_SUCCESS)
-        session::current().locked([&](session& in) {
-            bool const counted = q.location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-            in.pools.insert_or_assign(*pool, pool_state{counted ? q.location.id : 0, 0, counted});
-        });
-    return result;
-}
-
-template <class Call>
-[[nodiscard]] CUresult pool_changed(CUmemoryPool pool, Call call, bool gone = false) {
-    auto& s = session::current();
-    auto const result = call();
-    if (result != CUDA_SUCCESS) return result;
-    refresh_pool(s, pool);
-    if (gone) {
-        auto const last = s.locked([&](session& in) {
-            auto const at = in.pools.find(pool);
-            auto const state = at == in.pools.end() ? pool_state{} : at->second;
-            if (at != in.pools.end()) in.pools.erase(at);
-            return state;
-        });
-        s.release(last.device, last.charged);
-    }
-    return result;
-}
-
-/// A synchronisation, after which pools may have let go of memory.
-template <class Call>
-[[nodiscard]] CUresult settled(Call call) {
-    auto const result = call();
-    refresh_pools(session::current());
+    if (held && result != CUDA_SUCCESS) s.held.keep(p, *held);
     return result;
 }
 
@@ -147,135 +104,61 @@ template <class Call>
     if (!s.reserve(q.location.id, size)) return CUDA_ERROR_OUT_OF_MEMORY;
     auto const result = call();
     if (result == CUDA_SUCCESS)
-        s.locked([&](session& in) { in.physical[*h] = {{q.location.id, size}, 1, 0}; });
+        s.physical.add(*h, {q.location.id, size});
     else
         s.release(q.location.id, size);
     return result;
 }
 
-/// Counts references down, and gives back what nothing refers to any more.
-void drop(session& s, CUmemGenericAllocationHandle h, int handles, int mappings);
+/// Calls the driver, and `f(session)` if that went well.
+template <class Call, class F>
+[[nodiscard]] CUresult then(Call call, F f) {
+    auto const result = call();
+    if (result == CUDA_SUCCESS) f(session::current());
+    return result;
+}
 
 template <class Call>
 [[nodiscard]] CUresult unreferenced(CUmemGenericAllocationHandle h, Call call) {
-    auto const result = call();
-    if (result == CUDA_SUCCESS) drop(session::current(), h, 1, 0);
-    return result;
-}
-
-template <class Call>
-[[nodiscard]] CUresult referenced(CUmemGenericAllocationHandle* h, Call call) {
-    auto const result = call();
-    if (result == CUDA_SUCCESS) drop(session::current(), *h, -1, 0);
-    return result;
-}
-
-template <class Call>
-[[nodiscard]] CUresult mapped(CUdeviceptr p, std::size_t size, CUmemGenericAllocationHandle h, Call call) {
-    auto const result = call();
-    if (result == CUDA_SUCCESS) {
-        auto& s = session::current();
-        s.locked([&](session& in) { in.mappings[p] = {size, h}; });
-        drop(s, h, 0, -1);
-    }
-    return result;
+    return then(call, [h](session& s) {
+        if (auto const gone = s.physical.release(h)) s.release(gone->device, gone->size);
+    });
 }
 
 template <class Call>
 [[nodiscard]] CUresult unmapped(CUdeviceptr p, std::size_t size, Call call) {
-    auto const result = call();
-    if (result != CUDA_SUCCESS) return result;
-    auto& s = session::current();
-    std::vector<CUmemGenericAllocationHandle> gone;
-    s.locked([&](session& in) {
-        auto at = in.mappings.lower_bound(p);
-        while (at != in.mappings.end() && at->first - p < size) {
-            gone.push_back(at->second.second);
-            at = in.mappings.erase(at);
-        }
+    return then(call, [p, size](session& s) {
+        for (auto const& gone : s.physical.unmap(p, size)) s.release(gone.device, gone.size);
     });
-    for (auto const h : gone) drop(s, h, 0, 1);
-    return result;
-}
-
-// A module says nothing of its size: it is what the card has less of afterwards.
-
-[[nodiscard]] std::size_t free_memory() noexcept;
-void unload(CUmodule m) noexcept;
-
-template <class Call>
-[[nodiscard]] CUresult loaded(CUmodule* m, Call call) {
-    auto& s = session::current();
-    auto const device = current_device();
-    auto const before = free_memory();
-    auto const result = call();
-    if (result != CUDA_SUCCESS) return result;
-    auto const after = free_memory();
-    auto const size = before > after ? before - after : 0;
-    if (!s.reserve(device, size)) {
-        unload(*m);
-        *m = nullptr;
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    s.keep(key_of(*m), {device, size});
-    return result;
-}
-
-// A graph's memory comes at its launch.
-
-template <class Call>
-[[nodiscard]] CUresult allocates(CUgraph g, CUDA_MEM_ALLOC_NODE_PARAMS* q, Call call) {
-    auto const result = call();
-    if (result == CUDA_SUCCESS && q->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
-        session::current().locked([&](session& in) {
-            auto& graph = in.graphs[g];
-            graph.device = q->poolProps.location.id;
-            graph.nodes[q->dptr] = footprint(q->bytesize);
-        });
-    return result;
-}
-
-template <class Call>
-[[nodiscard]] CUresult instantiated(CUgraphExec* e, CUgraph g, Call call) {
-    auto const result = call();
-    if (result == CUDA_SUCCESS)
-        session::current().locked([&](session& in) {
-            auto const at = in.graphs.find(g);
-            if (at != in.graphs.end()) in.executables[*e] = at->second;
-        });
-    return result;
-}
-
-/// Takes what a graph's nodes will allocate that isn't held yet; says whether there was room.
-[[nodiscard]] bool reserve_nodes(session& s, CUgraphExec e, graph_state& taken);
-void settle_nodes(session& s, graph_state const& taken, bool launched);
-
-template <class Call>
-[[nodiscard]] CUresult launched(CUgraphExec e, Call call) {
-    auto& s = session::current();
-    graph_state taken;
-    if (!reserve_nodes(s, e, taken)) return CUDA_ERROR_OUT_OF_MEMORY;
-    auto const result = call();
-    if (!taken.nodes.empty()) settle_nodes(s, taken, result == CUDA_SUCCESS);
-    return result;
-}
-
-template <class Graph, class Call>
-[[nodiscard]] CUresult forgotten(Graph g, Call call) {
-    auto const result = call();
-    if (result == CUDA_SUCCESS)
-        session::current().locked([&](session& in) {
-            if constexpr (std::is_same_v<Graph, CUgraph>)
-                in.graphs.erase(g);
-            else
-                in.executables.erase(g);
-        });
-    return result;
 }
 
 // What a process is told of its card.
 
-[[nodiscard]] CUresult memory_info(std::size_t* free, std::size_t* total) noexcept;
-[[nodiscard]] CUresult total_memory(std::size_t* total, CUdevice device) noexcept;
+template <class Size, class Call>
+[[nodiscard]] CUresult memory_info(Size* free, Size* total, Call call) noexcept {
+    Size really_free = 0;
+    Size real_total = 0;
+    auto const result = call(&really_free, &real_total);
+    if (result != CUDA_SUCCESS) return result;
+    auto& s = session::current();
+    auto const device = current_device();
+    if (auto const limit = s.limit(device); limit != 0) {
+        auto const used = s.used(device);
+        real_total = static_cast<Size>(std::min<std::size_t>(real_total, limit));
+        really_free = static_cast<Size>(std::min<std::size_t>(really_free, used < limit ? limit - used : 0));
+    }
+    if (free != nullptr) *free = really_free;
+    if (total != nullptr) *total = real_total;
+    return result;
+}
+
+template <class Size, class Call>
+[[nodiscard]] CUresult total_memory(Size* total, CUdevice device, Call call) noexcept {
+    auto const result = call();
+    if (result == CUDA_SUCCESS && total != nullptr)
+        if (auto const limit = session::current().limit(device); limit != 0)
+            *total = static_cast<Size>(std::min<std::size_t>(*total, limit));
+    return result;
+}
 
 } // namespace muster::interposer

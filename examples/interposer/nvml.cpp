@@ -1,15 +1,15 @@
-// NVML's answers about memory, so that nvidia-smi shows the limit and what this container holds of it.
+// NVML's answers about memory and processes, so that nvidia-smi shows the limit, and who of this container holds what.
 
 #include "nvml.hpp"
 
 #include <dlfcn.h>
-#include <nvml.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "real.hpp"
+#include "driver.hpp"
+#include "nvml_entries.hpp"
 #include "session.hpp"
 
 namespace muster::interposer {
@@ -17,10 +17,13 @@ namespace muster::interposer {
 namespace {
 
 struct real_nvml {
-    decltype(&nvmlDeviceGetMemoryInfo) memory_info = nullptr;
-    decltype(&nvmlDeviceGetMemoryInfo_v2) memory_info_v2 = nullptr;
-    decltype(&nvmlDeviceGetUUID) uuid = nullptr;
-    decltype(&nvmlDeviceGetIndex) index = nullptr;
+#define MUSTER_SLOT(name, ...) decltype(&::name) name = nullptr;
+    MUSTER_NVML_ENTRIES(MUSTER_SLOT)
+    MUSTER_SLOT(nvmlDeviceGetHandleByUUID)
+    MUSTER_SLOT(nvmlDeviceGetIndex)
+    MUSTER_SLOT(nvmlDeviceGetUUID)
+    MUSTER_SLOT(nvmlInit_v2)
+#undef MUSTER_SLOT
 };
 
 real_nvml const& nvml() noexcept {
@@ -28,63 +31,167 @@ real_nvml const& nvml() noexcept {
         real_nvml r;
         auto* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
         if (library == nullptr) return r;
-        r.memory_info = reinterpret_cast<decltype(r.memory_info)>(find(library, "nvmlDeviceGetMemoryInfo"));
-        r.memory_info_v2 = reinterpret_cast<decltype(r.memory_info_v2)>(find(library, "nvmlDeviceGetMemoryInfo_v2"));
-        r.uuid = reinterpret_cast<decltype(r.uuid)>(find(library, "nvmlDeviceGetUUID"));
-        r.index = reinterpret_cast<decltype(r.index)>(find(library, "nvmlDeviceGetIndex"));
+#define MUSTER_FIND(name, ...) r.name = reinterpret_cast<decltype(r.name)>(find(library, #name));
+        MUSTER_NVML_ENTRIES(MUSTER_FIND)
+        MUSTER_FIND(nvmlDeviceGetHandleByUUID)
+        MUSTER_FIND(nvmlDeviceGetIndex)
+        MUSTER_FIND(nvmlDeviceGetUUID)
+        MUSTER_FIND(nvmlInit_v2)
+#undef MUSTER_FIND
         return r;
     }();
     return found;
 }
 
-/// Replaces total, free and used by what the container may have and has; without a limit they stay the card's.
-template <class Memory>
-void confine(nvmlDevice_t device, Memory& m) noexcept {
-    auto& s = session::current();
-    if (!s.on() || nvml().uuid == nullptr || nvml().index == nullptr) return;
+/// The card, in an NVML that was started for our own questions; null: it can't be asked.
+nvmlDevice_t card_of(std::string const& uuid) noexcept {
+    static bool const started = nvml().nvmlInit_v2 != nullptr && nvml().nvmlInit_v2() == NVML_SUCCESS;
+    nvmlDevice_t device = nullptr;
+    if (!started || nvml().nvmlDeviceGetHandleByUUID == nullptr ||
+        nvml().nvmlDeviceGetHandleByUUID(uuid.c_str(), &device) != NVML_SUCCESS)
+        return nullptr;
+    return device;
+}
+
+struct identity {
+    std::string uuid{};
+    unsigned int index = 0;
+};
+
+std::optional<identity> identify(nvmlDevice_t device) {
     std::array<char, 96> uuid{};
     unsigned int index = 0;
-    if (nvml().uuid(device, uuid.data(), uuid.size()) != NVML_SUCCESS) return;
-    if (nvml().index(device, &index) != NVML_SUCCESS) return;
-    auto const f = s.figures_of(uuid.data(), index);
-    if (!f) return;
-    m.total = std::min<unsigned long long>(m.total, f->limit);
-    m.used = std::min<unsigned long long>(f->used, m.total);
-    m.free = m.total - m.used;
+    if (nvml().nvmlDeviceGetUUID == nullptr || nvml().nvmlDeviceGetIndex == nullptr ||
+        nvml().nvmlDeviceGetUUID(device, uuid.data(), uuid.size()) != NVML_SUCCESS ||
+        nvml().nvmlDeviceGetIndex(device, &index) != NVML_SUCCESS)
+        return std::nullopt;
+    return identity{uuid.data(), index};
+}
+
+/// The limit of a card and what is used of it; nothing: the answers stay NVML's own.
+std::optional<session::figures> figures_of(nvmlDevice_t device) {
+    auto const card = identify(device);
+    return card ? session::current().figures_of(card->uuid, card->index) : std::nullopt;
+}
+
+/// Replaces total, free and used by what the container may have and has.
+template <class Ask, class Memory>
+nvmlReturn_t confined(Ask ask, nvmlDevice_t device, Memory* m) {
+    if (auto const refused = ask(device, m); refused != NVML_SUCCESS) return refused;
+    auto const f = figures_of(device);
+    if (!f) return NVML_SUCCESS;
+    auto const total = m->total;
+    m->total = std::min<unsigned long long>(total, f->limit);
+    m->used = std::min<unsigned long long>(f->used, m->total);
+    m->free = m->total - m->used;
+    if constexpr (requires { m->reserved; })
+        if (m->total != total) m->reserved = 0; // total is free and used
+    return NVML_SUCCESS;
+}
+
+/// A list that isn't asked for its entries may only say that there is no room for them.
+bool is_fine(nvmlReturn_t result) noexcept { return result == NVML_SUCCESS || result == NVML_ERROR_INSUFFICIENT_SIZE; }
+
+std::vector<session::member> members_of(nvmlDevice_t device, bool members) {
+    auto const card = members ? identify(device) : std::nullopt;
+    return card ? session::current().members_of(card->uuid) : std::vector<session::member>{};
+}
+
+/// Lists the container's processes in place of the card's, in records of the size that was asked for.
+template <class Ask, class Process>
+nvmlReturn_t listed(Ask ask, nvmlDevice_t device, unsigned int* count, Process* to, bool members) {
+    if (count == nullptr || !figures_of(device)) return ask(device, count, to);
+    unsigned int none = 0;
+    if (auto const refused = ask(device, &none, nullptr); !is_fine(refused)) return refused;
+    auto const all = members_of(device, members);
+    auto const room = *count;
+    *count = static_cast<unsigned int>(all.size());
+    if (room < all.size() || (to == nullptr && !all.empty())) return NVML_ERROR_INSUFFICIENT_SIZE;
+    for (auto const& m : all) {
+        Process p{};
+        p.pid = m.pid;
+        p.usedGpuMemory = m.used;
+        if constexpr (requires { p.gpuInstanceId; }) p.gpuInstanceId = p.computeInstanceId = 0xFFFF'FFFF;
+        *to++ = p;
+    }
+    return NVML_SUCCESS;
+}
+
+template <class Ask>
+nvmlReturn_t detailed(Ask ask, nvmlDevice_t device, nvmlProcessDetailList_t* list) {
+    if (list == nullptr || !figures_of(device)) return ask(device, list);
+    auto none = *list;
+    none.numProcArrayEntries = 0;
+    none.procArray = nullptr;
+    if (auto const refused = ask(device, &none); !is_fine(refused)) return refused;
+    constexpr unsigned int compute = 0; // of the modes in nvml.h
+    auto const all = members_of(device, list->mode == compute);
+    auto const room = list->numProcArrayEntries;
+    list->numProcArrayEntries = static_cast<unsigned int>(all.size());
+    if (room < all.size() || (list->procArray == nullptr && !all.empty())) return NVML_ERROR_INSUFFICIENT_SIZE;
+    for (std::size_t i = 0; i != all.size(); ++i) {
+        auto& p = list->procArray[i] = nvmlProcessDetail_v1_t{};
+        p.pid = all[i].pid;
+        p.usedGpuMemory = all[i].used;
+        p.gpuInstanceId = p.computeInstanceId = 0xFFFF'FFFF;
+    }
+    return NVML_SUCCESS;
 }
 
 } // namespace
 
+std::optional<std::vector<card_process>> processes_on(std::string const& uuid) {
+    auto* const card = card_of(uuid);
+    auto* const list = nvml().nvmlDeviceGetComputeRunningProcesses_v3;
+    if (card == nullptr || list == nullptr) return std::nullopt;
+    std::vector<nvmlProcessInfo_t> found(64);
+    auto count = static_cast<unsigned int>(found.size());
+    auto result = list(card, &count, found.data());
+    if (result == NVML_ERROR_INSUFFICIENT_SIZE) {
+        found.resize(count += 64); // some may have come meanwhile
+        result = list(card, &count, found.data());
+    }
+    if (result != NVML_SUCCESS) return std::nullopt;
+    std::vector<card_process> all;
+    for (unsigned int i = 0; i != count; ++i) {
+        if (found[i].usedGpuMemory == static_cast<unsigned long long>(NVML_VALUE_NOT_AVAILABLE)) return std::nullopt;
+        all.push_back({found[i].pid, found[i].usedGpuMemory});
+    }
+    return all;
+}
+
+std::optional<unsigned int> position_in_nvml(std::string const& uuid) noexcept {
+    unsigned int index = 0;
+    auto* const card = card_of(uuid);
+    if (card == nullptr || nvml().nvmlDeviceGetIndex == nullptr ||
+        nvml().nvmlDeviceGetIndex(card, &index) != NVML_SUCCESS)
+        return std::nullopt;
+    return index;
+}
+
 } // namespace muster::interposer
 
-extern "C" {
+using namespace muster::interposer; // NOLINT: the rows read as what they do
 
-[[gnu::visibility("default")]] nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
-    using namespace muster::interposer;
-    if (nvml().memory_info == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    auto const result = nvml().memory_info(device, memory);
-    if (result == NVML_SUCCESS && memory != nullptr) confine(device, *memory);
-    return result;
-}
-
-[[gnu::visibility("default")]] nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
-    using namespace muster::interposer;
-    if (nvml().memory_info_v2 == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    auto const result = nvml().memory_info_v2(device, memory);
-    if (result != NVML_SUCCESS || memory == nullptr) return result;
-    auto const total = memory->total;
-    confine(device, *memory);
-    if (memory->total != total) memory->reserved = 0; // total is free and used
-    return result;
-}
-}
+#define MUSTER_EXPORT(name, parameters, arguments, ...)                                                                \
+    extern "C" [[gnu::visibility("default")]] nvmlReturn_t name parameters {                                           \
+        auto* const ask = nvml().name;                                                                                 \
+        if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;                                                      \
+        try {                                                                                                          \
+            return session::current().on() ? __VA_ARGS__ : ask arguments;                                              \
+        } catch (...) {                                                                                                \
+            return NVML_ERROR_MEMORY;                                                                                  \
+        }                                                                                                              \
+    }
+MUSTER_NVML_ENTRIES(MUSTER_EXPORT)
 
 namespace muster::interposer {
 
 void* nvml_wrapper_of(char const* name) noexcept {
-    if (std::strcmp(name, "nvmlDeviceGetMemoryInfo") == 0) return reinterpret_cast<void*>(&nvmlDeviceGetMemoryInfo);
-    if (std::strcmp(name, "nvmlDeviceGetMemoryInfo_v2") == 0)
-        return reinterpret_cast<void*>(&nvmlDeviceGetMemoryInfo_v2);
+#define MUSTER_MATCH(entry, ...)                                                                                       \
+    if (std::strcmp(name, #entry) == 0) return reinterpret_cast<void*>(&::entry);
+    MUSTER_NVML_ENTRIES(MUSTER_MATCH)
+#undef MUSTER_MATCH
     return nullptr;
 }
 

@@ -1,6 +1,24 @@
 #pragma once
 
+// What NVML is asked, and what it is made to answer.
+
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace muster::interposer {
+
+/// A process on a card, by the number that NVML gives it: outside a container's count.
+struct card_process {
+    unsigned int number = 0;
+    unsigned long long bytes = 0;
+};
+
+/// Who has a context on a card; nothing where NVML can't tell.
+[[nodiscard]] std::optional<std::vector<card_process>> processes_on(std::string const& uuid);
+
+/// A card's position among all that NVML shows.
+[[nodiscard]] std::optional<unsigned int> position_in_nvml(std::string const& uuid) noexcept;
 
 /// Our function in place of one of NVML's, or nothing.
 [[nodiscard]] void* nvml_wrapper_of(char const* name) noexcept;

@@ -2,68 +2,19 @@
 // own cuGetProcAddress.
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 
-#include <cstdint>
 #include <cstring>
 #include <string_view>
 
+#include <muster/ext/loaded_library.hpp>
+
+#include "driver.hpp"
 #include "nvml.hpp"
-#include "table.hpp"
 
 namespace muster::interposer {
 
 namespace {
-
-// NOLINTBEGIN(performance-no-int-to-ptr): addresses are what these tables hold
-
-/// A symbol of a loaded library, found in its own tables: the way to the linker's dlsym past ours.
-class library {
-public:
-    explicit library(dl_phdr_info const& info) noexcept {
-        for (int i = 0; i != info.dlpi_phnum; ++i) {
-            auto const& segment = info.dlpi_phdr[i];
-            if (segment.p_type != PT_DYNAMIC) continue;
-            base_ = info.dlpi_addr;
-            for (auto const* d = reinterpret_cast<ElfW(Dyn) const*>(base_ + segment.p_vaddr); d->d_tag != DT_NULL;
-                 ++d) {
-                // glibc has turned these into addresses already; a small one is still an offset.
-                auto const at = d->d_un.d_ptr < base_ ? base_ + d->d_un.d_ptr : d->d_un.d_ptr;
-                if (d->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<ElfW(Sym) const*>(at);
-                if (d->d_tag == DT_STRTAB) names_ = reinterpret_cast<char const*>(at);
-                if (d->d_tag == DT_GNU_HASH) hash_ = reinterpret_cast<std::uint32_t const*>(at);
-            }
-        }
-    }
-
-    [[nodiscard]] void* find(char const* name) const noexcept {
-        if (symbols_ == nullptr || names_ == nullptr || hash_ == nullptr) return nullptr;
-        std::uint32_t wanted = 5381;
-        for (auto const* c = name; *c != 0; ++c) wanted = wanted * 33 + static_cast<unsigned char>(*c);
-        auto const buckets = hash_[0];
-        auto const first_symbol = hash_[1];
-        auto const bloom_words = hash_[2];
-        auto const* const bucket = hash_ + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
-        auto const* const chain = bucket + buckets;
-        for (auto i = bucket[wanted % buckets]; i >= first_symbol; ++i) {
-            auto const hash = chain[i - first_symbol];
-            if ((hash | 1U) == (wanted | 1U) && std::strcmp(names_ + symbols_[i].st_name, name) == 0 &&
-                symbols_[i].st_value != 0)
-                return reinterpret_cast<void*>(base_ + symbols_[i].st_value);
-            if ((hash & 1U) != 0) break;
-        }
-        return nullptr;
-    }
-
-private:
-    ElfW(Addr) base_ = 0;
-    ElfW(Sym) const* symbols_ = nullptr;
-    char const* names_ = nullptr;
-    std::uint32_t const* hash_ = nullptr;
-};
-
-// NOLINTEND(performance-no-int-to-ptr)
 
 struct linker {
     void* (*dlsym)(void*, char const*) = nullptr;
@@ -78,7 +29,7 @@ linker const& real_linker() noexcept {
                 auto& out = *static_cast<linker*>(to);
                 std::string_view const name{info->dlpi_name};
                 if (name.find("/libc.so") == name.npos && name.find("/libdl.so") == name.npos) return 0;
-                library const in{*info};
+                ext::loaded_library const in{*info};
                 if (auto* const f = in.find("dlsym"); f != nullptr) out.dlsym = reinterpret_cast<decltype(l.dlsym)>(f);
                 if (auto* const f = in.find("dlvsym"); f != nullptr)
                     out.dlvsym = reinterpret_cast<decltype(l.dlvsym)>(f);
@@ -143,16 +94,14 @@ extern "C" [[gnu::visibility("hidden")]] void* muster_dlvsym_target(void*, char 
 
 } // namespace muster::interposer
 
-#undef cuGetProcAddress
-
 extern "C" {
 
 // NOLINTNEXTLINE(readability-identifier-naming): the driver's name
 [[gnu::visibility("default")]] CUresult cuGetProcAddress(char const* symbol, void** function, int version,
                                                          cuuint64_t flags) {
     using namespace muster::interposer;
-    if (real().get_proc_address_v1 == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-    auto const result = real().get_proc_address_v1(symbol, function, version, flags);
+    if (real().cuGetProcAddress == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    auto const result = real().cuGetProcAddress(symbol, function, version, flags);
     if (result == CUDA_SUCCESS && function != nullptr && *function != nullptr) *function = in_place_of(*function);
     return result;
 }
@@ -166,7 +115,7 @@ extern "C" {
         auto* const found = *function;
         if (found == reinterpret_cast<void*>(real().cuGetProcAddress_v2))
             *function = reinterpret_cast<void*>(&cuGetProcAddress_v2);
-        else if (found == reinterpret_cast<void*>(real().get_proc_address_v1))
+        else if (found == reinterpret_cast<void*>(real().cuGetProcAddress))
             *function = reinterpret_cast<void*>(&cuGetProcAddress);
         else
             *function = in_place_of(found);

@@ -12,9 +12,11 @@
 #include <string>
 #include <string_view>
 
+#include <muster/ext/clock.hpp>
+
 #include "launch.hpp"
-#include "memory.hpp"
-#include "table.hpp"
+#include "nvml.hpp"
+#include "pools.hpp"
 
 namespace muster::interposer {
 
@@ -39,6 +41,20 @@ std::optional<std::string_view> environment(std::string const& name) {
 bool allows_on_error() {
     auto const* const text = std::getenv("MUSTER_ON_ERROR");
     return text != nullptr && std::strcmp(text, "allow") == 0;
+}
+
+bytes context_size() {
+    auto const text = environment("MUSTER_CONTEXT_MEMORY").value_or("");
+    auto const read = account::parse_memory_limit(text);
+    if (!read) say(1, "MUSTER_CONTEXT_MEMORY=%s: no amount of memory; taken as 0", std::string{text}.c_str());
+    return read ? read->value_or(bytes{0}) : bytes{0};
+}
+
+/// The bytes that one process has, among all on a card.
+std::optional<unsigned long long> bytes_of(std::vector<card_process> const& all, unsigned int number) {
+    for (auto const& p : all)
+        if (p.number == number) return p.bytes;
+    return std::nullopt;
 }
 
 } // namespace
@@ -89,6 +105,7 @@ session::session() noexcept {
     on_ = !limits_.off && (limited || metered || !read.sound());
     if (!on_) return;
     deny_ = denied;
+    context_size_ = context_size();
     auto file = ext::ledger_file::open(limits_.ledger);
     if (!file) {
         say(1, "%s; this process is held to its limits alone", file.error().c_str());
@@ -111,33 +128,70 @@ session::session() noexcept {
         for (auto const& card : limits_.cards) paced_ = paced_ || account::pace{card.cores}.limits();
 }
 
-gate* session::gate_of(CUdevice device) noexcept {
-    auto const card = row(device);
-    if (!card) return nullptr;
-    auto const at = static_cast<std::size_t>(device);
-    if (auto* const there = gates_[at].load(std::memory_order_acquire); there != nullptr) return there;
-    account::pace const pace{limits_.cards[at].cores};
-    if (!pace.limits()) return nullptr;
-    std::lock_guard const lock{mutex_};
-    if (gates_[at] == nullptr) gates_[at] = new (std::nothrow) gate{pace, (*file_)->paid_until(*card)};
-    return gates_[at];
-}
+// Which card a device is.
 
 std::optional<account::card_row> session::row(CUdevice device) noexcept {
     // Without a ledger or a place in it nothing is given out, and there is nothing to count.
-    if (!file_ || !place_ || device < 0 || static_cast<std::size_t>(device) >= rows_.size()) return std::nullopt;
-    auto& known = rows_[static_cast<std::size_t>(device)];
-    if (auto const r = known.load(std::memory_order_relaxed); r != 0) return account::card_row{r - 1};
+    if (!file_ || !place_ || device < 0 || static_cast<std::size_t>(device) >= cards_.size()) return std::nullopt;
+    auto const r = cards_[static_cast<std::size_t>(device)].row.load(std::memory_order_acquire);
+    return r != 0 ? account::card_row{r - 1} : look_up(device);
+}
+
+std::optional<account::card_row> session::look_up(CUdevice device) {
     CUuuid id{};
     if (real().cuDeviceGetUuid_v2 == nullptr || real().cuDeviceGetUuid_v2(&id, device) != CUDA_SUCCESS)
         return std::nullopt;
-    auto const found = (*file_)->card(text_of(id));
+    auto const uuid = text_of(id);
+    auto const position = position_of(device, uuid);
+    std::lock_guard const lock{looking_};
+    auto& card = cards_[static_cast<std::size_t>(device)];
+    if (auto const r = card.row.load(); r != 0) return account::card_row{r - 1};
+    auto const found = (*file_)->card(uuid);
     if (!found) return std::nullopt;
-    auto const& limit = limits_.cards[static_cast<std::size_t>(device)].memory;
-    (*file_)->tighten(*found, limit.value_or(bytes{0}));
-    known.store(found->value + 1);
+    card.uuid = uuid;
+    card.position = position;
+    (*file_)->tighten(*found, limits_.cards[position].memory.value_or(bytes{0}));
+    card.row.store(found->value + 1, std::memory_order_release);
     return *found;
 }
+
+/// Limits go by NVML's order, devices by CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER. Where all cards have one limit, or
+/// NVML can't be asked, the position among the devices does.
+std::size_t session::position_of(CUdevice device, std::string const& uuid) const {
+    auto const own = static_cast<std::size_t>(device);
+    auto const& all = limits_.cards;
+    if (std::all_of(all.begin(), all.end(), [&](auto const& c) { return c == all.front(); })) return own;
+    if (auto const position = position_in_nvml(uuid); position && *position < all.size()) return *position;
+    return account::visible_position(environment("CUDA_VISIBLE_DEVICES").value_or(""), own).value_or(own);
+}
+
+gate* session::gate_of(CUdevice device) noexcept {
+    auto const row_there = row(device);
+    if (!row_there) return nullptr;
+    auto& card = cards_[static_cast<std::size_t>(device)];
+    if (auto* const there = card.its_gate.load(std::memory_order_acquire); there != nullptr) return there;
+    account::pace const pace{limits_.cards[card.position].cores};
+    if (!pace.limits()) return nullptr;
+    std::lock_guard const lock{looking_};
+    if (card.its_gate == nullptr)
+        card.its_gate = new (std::nothrow) gate{device, pace, (*file_)->paid_until(*row_there)};
+    return card.its_gate;
+}
+
+bool session::alone(CUdevice device) {
+    constexpr std::uint64_t second = 1'000'000'000;
+    auto const row_there = row(device);
+    if (!row_there || number_ == 0) return false;
+    auto& card = cards_[static_cast<std::size_t>(device)];
+    auto const t = ext::now();
+    auto next = card.next_look.load();
+    if (t < next || !card.next_look.compare_exchange_strong(next, t + second)) return card.alone;
+    auto const all = processes_on(card.uuid);
+    card.alone = all && all->size() == 1 && all->front().number == number_;
+    return card.alone;
+}
+
+// Memory.
 
 bool session::reserve(CUdevice device, std::size_t size) noexcept {
     if (deny_) return false;
@@ -145,7 +199,7 @@ bool session::reserve(CUdevice device, std::size_t size) noexcept {
     if (!card) return true; // no such device: the driver will say so
     bytes const amount{static_cast<std::int64_t>(std::min<std::size_t>(size, INT64_MAX))};
     if ((*file_)->reserve(place_, *card, amount, ext::is_alive)) return true;
-    refresh_pools(*this);
+    make_room(*this, device);
     return (*file_)->reserve(place_, *card, amount, ext::is_alive).has_value();
 }
 
@@ -159,6 +213,12 @@ void session::count(CUdevice device, std::size_t size) noexcept {
         (*file_)->charge(place_, *card, bytes{static_cast<std::int64_t>(size)});
 }
 
+void session::adjust(CUdevice device, std::size_t& charged, std::size_t kept) noexcept {
+    if (kept < charged) release(device, charged - kept);
+    if (kept > charged) count(device, kept - charged);
+    charged = kept;
+}
+
 std::size_t session::limit(CUdevice device) noexcept {
     auto const card = deny_ ? std::nullopt : row(device);
     return card ? static_cast<std::size_t>((*file_)->limit(*card).value) : 0;
@@ -169,7 +229,7 @@ std::size_t session::used(CUdevice device) noexcept {
     return card ? static_cast<std::size_t>((*file_)->used(*card).value) : 0;
 }
 
-std::optional<session::figures> session::figures_of(char const* uuid, unsigned int index) noexcept {
+std::optional<session::figures> session::figures_of(std::string const& uuid, unsigned int index) noexcept {
     if (!file_) return std::nullopt;
     auto const card = (*file_)->card(uuid);
     if (!card) return std::nullopt;
@@ -180,20 +240,82 @@ std::optional<session::figures> session::figures_of(char const* uuid, unsigned i
     return figures{limit, static_cast<std::size_t>((*file_)->used(*card).value)};
 }
 
-void session::keep(CUdeviceptr p, holding const& h) {
-    auto& s = shard_of(p);
-    std::lock_guard const lock{s.mutex};
-    s.held.insert_or_assign(p, h);
+std::vector<session::member> session::members_of(std::string const& uuid) {
+    std::vector<member> all;
+    auto const card = (*file_)->card(uuid);
+    if (!card) return all;
+    (*file_)->each_process([&](account::place p, account::process who) {
+        auto const used = (*file_)->held(p, *card).value + (*file_)->beside(p, *card).value;
+        if (used > 0) all.push_back({who.pid, static_cast<std::size_t>(used)});
+    });
+    return all;
 }
 
-std::optional<holding> session::take(CUdeviceptr p) {
-    auto& s = shard_of(p);
-    std::lock_guard const lock{s.mutex};
-    auto const found = s.held.find(p);
-    if (found == s.held.end()) return std::nullopt;
-    auto const h = found->second;
-    s.held.erase(found);
-    return h;
+// What nobody announces.
+
+std::vector<unsigned int> session::numbers_on(CUdevice device) {
+    std::vector<unsigned int> numbers;
+    if (number_ != 0 || !row(device)) return numbers;
+    for (auto const& p :
+         processes_on(cards_[static_cast<std::size_t>(device)].uuid).value_or(std::vector<card_process>{}))
+        numbers.push_back(p.number);
+    return numbers;
+}
+
+void session::context_made(CUdevice device, std::vector<unsigned int> const& before) {
+    auto const card = row(device);
+    if (!card) return;
+    if (number_ == 0) {
+        auto all = processes_on(cards_[static_cast<std::size_t>(device)].uuid);
+        if (!all || all->empty()) return (*file_)->set_beside(place_, *card, context_size_);
+        std::erase_if(*all, [&](auto const& p) { return std::count(before.begin(), before.end(), p.number) != 0; });
+        auto const self = static_cast<unsigned int>(getpid());
+        // In a container NVML counts processes as the host does: the one that came with the context is this one. Where
+        // several came at once they can't be told apart, but contexts are of one size.
+        if (bytes_of(*all, self))
+            number_ = self;
+        else if (all->size() == 1)
+            number_ = all->front().number;
+        else if (!all->empty())
+            return (*file_)->set_beside(place_, *card, bytes{static_cast<std::int64_t>(all->front().bytes)});
+    }
+    measure(device);
+}
+
+void session::measure(CUdevice device) {
+    auto const row_there = row(device);
+    if (!row_there || number_ == 0) return;
+    std::unique_lock const lock{measuring_, std::try_to_lock};
+    if (!lock) return; // somebody is about it
+    for (int tries = 0; tries != 3; ++tries) {
+        auto const before = (*file_)->held(place_, *row_there);
+        auto const all = processes_on(cards_[static_cast<std::size_t>(device)].uuid);
+        if (!all) return;
+        if ((*file_)->held(place_, *row_there) != before) continue; // the two figures are of different moments
+        bytes const whole{static_cast<std::int64_t>(bytes_of(*all, number_).value_or(0))};
+        return (*file_)->set_beside(place_, *row_there, std::max(whole - before, bytes{0}));
+    }
+}
+
+void session::measure_all() {
+    for (std::size_t i = 0; i != cards_.size(); ++i)
+        if (cards_[i].row != 0) measure(static_cast<CUdevice>(i));
+}
+
+void session::measure_now_and_then() {
+    constexpr std::uint64_t quarter = 250'000'000;
+    if (number_ == 0) return;
+    auto const t = ext::now();
+    if (t < next_measure_.load(std::memory_order_relaxed)) return;
+    next_measure_ = t + quarter;
+    measure_all();
+}
+
+void session::forget(CUcontext context) {
+    held.take_if([&](holding const& h) {
+        if (h.context == context) release(h.device, h.size);
+        return h.context == context;
+    });
 }
 
 } // namespace muster::interposer

@@ -2,7 +2,7 @@
 
 // What one process keeps: its limits, its place in the ledger, and which pointer holds how much of which card.
 
-#include <cuda.h>
+#include "driver.hpp"
 
 #include <array>
 #include <atomic>
@@ -11,8 +11,11 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
+#include <muster/account/holdings.hpp>
 #include <muster/account/ledger.hpp>
 #include <muster/account/limits.hpp>
 #include <muster/ext/ledger_file.hpp>
@@ -20,30 +23,27 @@
 
 namespace muster::interposer {
 
-/// Bytes that a pointer or handle holds of a device.
+/// Bytes that a pointer or handle holds of a device, until its context goes if not before.
 struct holding {
     CUdevice device = 0;
     std::size_t size = 0;
+    CUcontext context = nullptr;
 };
 
 /// A memory pool: what it was charged, which follows what it keeps.
 struct pool_state {
     CUdevice device = 0;
     std::size_t charged = 0;
-    bool counted = true; ///< not the host's memory
+    bool counted = true; ///< not the host's memory, nor another process's
 };
 
-/// Physical memory that lives while a handle or a mapping refers to it.
-struct physical_state {
-    holding held{};
-    int handles = 1;
-    int mappings = 0;
-};
+/// What the allocations of a graph take, by device.
+using graph_memory = std::map<CUdevice, std::size_t>;
 
-/// A graph's memory: what its allocation nodes will take at launch.
-struct graph_state {
-    CUdevice device = 0;
-    std::unordered_map<CUdeviceptr, std::size_t> nodes{};
+/// A graph that can be launched. What its launch took stays in the device's graph memory until that is trimmed.
+struct executable_state {
+    graph_memory takes{};
+    bool backed = false; ///< it was launched since the last trim
 };
 
 class gate;
@@ -59,17 +59,23 @@ public:
 
     /// Whether anything is to be held to a limit or counted at all.
     [[nodiscard]] bool on() const noexcept { return on_; }
+    /// Whether managed memory may lie in the host's, and counts for nothing.
+    [[nodiscard]] bool oversubscribes() const noexcept { return limits_.oversubscribe; }
 
-    /// Takes bytes of a device: where the limit leaves too little, what pools have let go is counted again first.
+    /// Takes bytes of a device: where the limit leaves too little, what is kept for later is let go first.
     [[nodiscard]] bool reserve(CUdevice device, std::size_t size) noexcept;
     void release(CUdevice device, std::size_t size) noexcept;
     /// Counts what a device has given already, whatever the limit.
     void count(CUdevice device, std::size_t size) noexcept;
+    /// Sets a charge to what is really there; what can't be had by right is counted all the same.
+    void adjust(CUdevice device, std::size_t& charged, std::size_t kept) noexcept;
 
     /// Whether some card's share of time is held, so that launches need a closer look.
     [[nodiscard]] bool paced() const noexcept { return paced_; }
     /// The gate before a device's launches; null: its time isn't held.
     [[nodiscard]] gate* gate_of(CUdevice device) noexcept;
+    /// Whether no other process has anything on the card, as of the last second.
+    [[nodiscard]] bool alone(CUdevice device);
 
     /// The card's limit; zero: none.
     [[nodiscard]] std::size_t limit(CUdevice device) noexcept;
@@ -78,23 +84,45 @@ public:
     struct figures {
         std::size_t limit, used;
     };
-    [[nodiscard]] std::optional<figures> figures_of(char const* uuid, unsigned int index) noexcept;
+    [[nodiscard]] std::optional<figures> figures_of(std::string const& uuid, unsigned int index) noexcept;
+    /// The container's processes on such a card, with what they hold of it.
+    struct member {
+        std::uint32_t pid;
+        std::size_t used;
+    };
+    [[nodiscard]] std::vector<member> members_of(std::string const& uuid);
 
-    // Records, under one lock that no driver call is made under.
+    // What nobody announces: contexts, code, local memory. NVML knows what a process has in all.
 
-    void keep(CUdeviceptr p, holding const& h);
-    [[nodiscard]] std::optional<holding> take(CUdeviceptr p);
+    /// The processes on a device, before a context is made there; none if this one's number is known.
+    [[nodiscard]] std::vector<unsigned int> numbers_on(CUdevice device);
+    /// Learns which number is this process's from who was there before its context was, and counts the context.
+    void context_made(CUdevice device, std::vector<unsigned int> const& before);
+    /// Whether `measure` has anything to go by.
+    [[nodiscard]] bool can_measure() const noexcept { return number_ != 0; }
+    void measure(CUdevice device);
+    void measure_all();
+    /// The same, at most four times a second.
+    void measure_now_and_then();
 
+    // Records.
+
+    account::holdings<holding> held{};            ///< by pointer or handle
+    account::shared_holdings<holding> physical{}; ///< memory that is mapped
+    /// Forgets all that a context held, which is gone.
+    void forget(CUcontext context);
+
+    /// Runs `f` under the lock of what follows; no call that may wait is made there.
     template <class F>
     auto locked(F f) {
         std::lock_guard const lock{mutex_};
         return f(*this);
     }
     std::map<CUmemoryPool, pool_state> pools{};
-    std::unordered_map<CUmemGenericAllocationHandle, physical_state> physical{};
-    std::map<CUdeviceptr, std::pair<std::size_t, CUmemGenericAllocationHandle>> mappings{};
-    std::unordered_map<CUgraph, graph_state> graphs{};
-    std::unordered_map<CUgraphExec, graph_state> executables{};
+    std::unordered_map<CUgraphExec, executable_state> executables{};
+    std::atomic<std::size_t> executables_with_memory{0};
+    std::array<std::size_t, account::ledger_cards> graph_charges{}; ///< by device
+    std::array<CUcontext, account::ledger_cards> primaries{};
 
 private:
     static inline std::atomic<session*> the_one{nullptr};
@@ -102,25 +130,32 @@ private:
     session() noexcept;
     ~session() = default; // of no use: sessions stay for good
 
-    struct shard {
-        std::mutex mutex{};
-        std::unordered_map<CUdeviceptr, holding> held{};
+    /// A device of the process: which card it is, by whatever order.
+    struct known_card {
+        std::atomic<std::uint32_t> row{0}; ///< of the ledger, one up; zero: not looked up
+        std::atomic<gate*> its_gate{nullptr};
+        std::atomic<bool> alone{false};
+        std::atomic<std::uint64_t> next_look{0};
+        std::string uuid{};
+        std::size_t position = 0; ///< among the container's cards, as its limits are numbered
     };
-    static constexpr std::size_t shard_count = 64;
-    [[nodiscard]] shard& shard_of(CUdeviceptr p) noexcept { return shards_[(p * 0x9e37'79b9'7f4a'7c15) >> 58U]; }
-
     [[nodiscard]] std::optional<account::card_row> row(CUdevice device) noexcept;
+    [[nodiscard]] std::optional<account::card_row> look_up(CUdevice device);
+    [[nodiscard]] std::size_t position_of(CUdevice device, std::string const& uuid) const;
 
     bool on_ = false;
     bool paced_ = false;
     bool deny_ = false; ///< the limits can't be read: nothing may be had
     account::limits limits_{};
+    bytes context_size_{0}; ///< where NVML can't tell
     std::optional<ext::ledger_file> file_{};
     account::place place_{};
-    std::array<std::atomic<std::uint32_t>, account::ledger_cards> rows_{}; ///< a device: its row, one up
-    std::array<std::atomic<gate*>, account::ledger_cards> gates_{};        ///< a device: made when it first launches
+    std::array<known_card, account::ledger_cards> cards_{};
+    std::mutex looking_{};
+    std::mutex measuring_{};
+    std::atomic<unsigned int> number_{0}; ///< of this process, by NVML's count; zero: not known
+    std::atomic<std::uint64_t> next_measure_{0};
     std::mutex mutex_{};
-    std::array<shard, shard_count> shards_{};
 };
 
 /// One line on standard error, if the level asks for it: 0 nothing, 1 what went wrong, 2 what is odd too.

@@ -4,7 +4,10 @@
 
 #include <array>
 
-#include "table.hpp"
+#include "contexts.hpp"
+#include "launch.hpp"
+#include "memory.hpp"
+#include "pools.hpp"
 
 namespace muster::interposer {
 
@@ -34,7 +37,6 @@ real_driver look_up() noexcept {
     MUSTER_ENTRIES(MUSTER_FIND)
     MUSTER_HELPERS(MUSTER_FIND)
 #undef MUSTER_FIND
-    found.get_proc_address_v1 = reinterpret_cast<decltype(found.get_proc_address_v1)>(find(driver, "cuGetProcAddress"));
     return found;
 }
 

@@ -1,10 +1,14 @@
-// A pretend libcuda.so.1: one card of 16 GiB that counts its pages and gives out no memory. Pools grow in chunks,
-// graphs take their memory at launch, modules say nothing of their size; all as the real one does, so that an
-// interposer can be held to account without a GPU. `pretend_in_use` tells what is really taken.
+// A pretend libcuda.so.1: cards of 16 GiB that count their pages and give out no memory. Pools grow in chunks, graphs
+// take their memory at launch and keep it, modules say nothing of their size, recording a graph forbids questions; all
+// as the real one does, so that an interposer can be held to account without a GPU. `pretend_in_use` tells what is
+// really taken. The environment chooses: PRETEND_CARDS (1), PRETEND_CONTEXT (bytes of a context, 0).
 
+#define __CUDA_API_VERSION_INTERNAL // cuda.h's name: it declares every version then
 #include <cuda.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -13,8 +17,8 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
-
-#undef cuGetProcAddress
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -24,335 +28,596 @@ constexpr std::size_t chunk = std::size_t{32} << 20U;
 
 std::size_t up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 std::size_t pages(std::size_t n) { return n > (std::size_t{1} << 20U) ? up(n, page) : up(n, 512); }
+std::size_t setting(char const* name, std::size_t otherwise) {
+    auto const* const text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+using clock_type = std::chrono::steady_clock;
 
 struct physical {
     std::size_t size = 0;
     int references = 1;
 };
 
-/// The card and all that lives on it.
-struct card {
-    std::mutex mutex{};
-    std::size_t in_use = 0;
-    std::uint64_t next = 0x7f00'0000'0000;
+/// A stream-ordered pool: grows in chunks, and keeps what its threshold lets it.
+struct pool {
+    struct card* of = nullptr;
+    std::size_t kept = 0;
+    std::size_t handed_out = 0;
+    std::uint64_t threshold = 0;
     std::map<std::uint64_t, std::size_t> blocks{};
-    std::map<std::uint64_t, physical> handles{};
-    std::map<std::uint64_t, std::uint64_t> mappings{};
+};
+
+/// A card and all that lives on it.
+struct card {
+    CUdevice number = 0;
+    std::size_t in_use = 0;
+    int contexts = 0;
+    bool primary = false;
+    std::map<std::uint64_t, std::size_t> blocks{};
+    pool default_pool{this};
+    std::size_t graph_kept = 0; ///< what graphs took since the last trim
+    std::size_t graph_live = 0; ///< and is not freed
+    std::size_t local = 0;      ///< memory of the context that grew
+    clock_type::time_point busy_until{};
+    bool stuck = false; ///< the last kernel waits for one more launch
 
     CUresult take(std::size_t n) {
         if (n > capacity - in_use) return CUDA_ERROR_OUT_OF_MEMORY;
         in_use += n;
         return CUDA_SUCCESS;
     }
-    std::uint64_t address(std::size_t n) {
-        auto const at = next;
-        next += up(n, page);
-        return at;
-    }
-    void unreference(std::uint64_t handle) {
-        auto const at = handles.find(handle);
-        if (at == handles.end() || --at->second.references != 0) return;
-        in_use -= at->second.size;
-        handles.erase(at);
-    }
 };
 
-card& the_card() {
-    static card c;
-    return c;
-}
-
-/// A stream-ordered pool: grows in chunks, and keeps what its threshold lets it.
-struct pool {
-    std::size_t kept = 0;
-    std::size_t handed_out = 0;
-    std::uint64_t threshold = 0;
-    std::map<std::uint64_t, std::size_t> blocks{};
-
-    void trim(std::size_t keep) {
-        auto const least = std::max(keep, up(handed_out, chunk));
-        if (kept <= least) return;
-        the_card().in_use -= kept - least;
-        kept = least;
-    }
-};
-
-pool& default_pool() {
-    static pool p;
-    return p;
-}
-std::map<pool*, bool>& all_pools() {
-    static std::map<pool*, bool> all{{&default_pool(), true}};
+std::mutex mutex;
+std::array<card, 2>& cards() {
+    static std::array<card, 2> all{card{0}, card{1}};
+    for (auto& c : all) c.default_pool.of = &c;
     return all;
 }
+std::size_t card_count() { return setting("PRETEND_CARDS", 1); }
+bool exists(CUdevice d) { return d >= 0 && static_cast<std::size_t>(d) < card_count(); }
+card& card_at(CUdevice d) { return cards()[static_cast<std::size_t>(d)]; }
 
-struct graph {
-    std::map<std::uint64_t, std::size_t> nodes{};
+std::uint64_t next_address = 0x7f00'0000'0000;
+std::uint64_t address(std::size_t n) {
+    auto const at = next_address;
+    next_address += up(n, page);
+    return at;
+}
+
+std::map<std::uint64_t, physical> handles;
+std::map<std::uint64_t, card*> handle_card;
+std::map<std::uint64_t, std::uint64_t> mappings;
+std::map<pool*, bool> own_pools;
+
+struct node {
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    CUDA_MEM_ALLOC_NODE_PARAMS memory{};
+    card* of = nullptr;
 };
+struct graph {
+    std::vector<node*> nodes{};
+};
+struct executable {
+    std::vector<node*> nodes{};
+    std::size_t launches = 0;
+};
+std::map<std::uint64_t, card*> graph_blocks; ///< live memory of graphs, by address
 
-using clock_type = std::chrono::steady_clock;
-clock_type::time_point busy_until{};
-int launches = 0;
+struct stream {
+    card* of = nullptr;
+    graph* recorded = nullptr; ///< while it is captured
+    bool spoilt = false;
+};
+std::vector<stream*> recording;
+thread_local auto capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+std::atomic<int> launches = 0;
 
-thread_local bool in_context = false;
+/// A context is a number and the card it is on.
+struct context {
+    card* of = nullptr;
+};
+thread_local context* current = nullptr;
 
 template <class To, class From>
 To as(From from) {
     return reinterpret_cast<To>(from);
 }
 
-CUresult block(CUdeviceptr* p, std::size_t n) {
+stream* stream_of(CUstream s) { return as<std::uintptr_t>(s) > 2 ? as<stream*>(s) : nullptr; }
+bool is_recorded(CUstream s) { return stream_of(s) != nullptr && stream_of(s)->recorded != nullptr; }
+card* here() { return current == nullptr ? nullptr : current->of; }
+
+/// A question that nobody may ask while a graph is recorded: it spoils that.
+CUresult question() {
+    if (recording.empty() || capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
+    for (auto* const s : recording) s->spoilt = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+CUresult block(std::uint64_t* p, std::size_t n, std::uint64_t at = 0) {
+    if (here() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     if (n == 0) return CUDA_ERROR_INVALID_VALUE;
-    auto& c = the_card();
-    std::lock_guard const lock{c.mutex};
-    if (auto const refused = c.take(pages(n)); refused != CUDA_SUCCESS) return refused;
-    *p = c.address(n);
-    c.blocks[*p] = pages(n);
+    std::lock_guard const lock{mutex};
+    if (auto const refused = here()->take(pages(n)); refused != CUDA_SUCCESS) return refused;
+    *p = at != 0 ? at : address(n);
+    here()->blocks[*p] = pages(n);
     return CUDA_SUCCESS;
 }
 
-CUresult from_pool(CUdeviceptr* p, std::size_t n, pool& of) {
-    auto& c = the_card();
-    std::lock_guard const lock{c.mutex};
+void trim(pool& p, std::size_t keep) {
+    auto const least = std::max(keep, up(p.handed_out, chunk));
+    if (p.kept <= least) return;
+    p.of->in_use -= p.kept - least;
+    p.kept = least;
+}
+
+CUresult from_pool(CUdeviceptr* p, std::size_t n, pool& of, CUstream s) {
+    std::lock_guard const lock{mutex};
+    if (is_recorded(s)) {
+        auto* const made = new node{CU_GRAPH_NODE_TYPE_MEM_ALLOC, {}, of.of};
+        made->memory.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, of.of->number};
+        made->memory.bytesize = n;
+        made->memory.dptr = *p = address(n);
+        stream_of(s)->recorded->nodes.push_back(made);
+        return CUDA_SUCCESS;
+    }
     auto const wanted = up(of.handed_out + up(n, 512), chunk);
     if (wanted > of.kept) {
-        if (auto const refused = c.take(wanted - of.kept); refused != CUDA_SUCCESS) return refused;
+        if (auto const refused = of.of->take(wanted - of.kept); refused != CUDA_SUCCESS) return refused;
         of.kept = wanted;
     }
     of.handed_out += up(n, 512);
-    *p = c.address(n);
+    *p = address(n);
     of.blocks[*p] = up(n, 512);
     return CUDA_SUCCESS;
 }
 
-CUresult give_back(CUdeviceptr p) {
+template <class F>
+void each_pool(F f) {
+    for (auto& c : cards()) f(c.default_pool);
+    for (auto const& [p, there] : own_pools) f(*p);
+}
+
+CUresult give_back(std::uint64_t p) {
     if (p == 0) return CUDA_SUCCESS;
-    auto& c = the_card();
-    std::lock_guard const lock{c.mutex};
-    if (auto const at = c.blocks.find(p); at != c.blocks.end()) {
-        c.in_use -= at->second;
-        c.blocks.erase(at);
-        return CUDA_SUCCESS;
-    }
-    for (auto const& [of, there] : all_pools())
-        if (auto const at = of->blocks.find(p); at != of->blocks.end()) {
-            of->handed_out -= at->second;
-            of->blocks.erase(at);
+    std::lock_guard const lock{mutex};
+    for (auto& c : cards())
+        if (auto const at = c.blocks.find(p); at != c.blocks.end()) {
+            c.in_use -= at->second;
+            c.blocks.erase(at);
             return CUDA_SUCCESS;
         }
-    return CUDA_ERROR_INVALID_VALUE;
+    if (auto const at = graph_blocks.find(p); at != graph_blocks.end()) {
+        graph_blocks.erase(at);
+        return CUDA_SUCCESS; // the card keeps it for graphs
+    }
+    auto result = CUDA_ERROR_INVALID_VALUE;
+    each_pool([&](pool& of) {
+        auto const at = of.blocks.find(p);
+        if (at == of.blocks.end()) return;
+        of.handed_out -= at->second;
+        of.blocks.erase(at);
+        result = CUDA_SUCCESS;
+    });
+    return result;
 }
 
 CUresult synchronise() {
-    auto& c = the_card();
-    std::lock_guard const lock{c.mutex};
-    for (auto const& [of, there] : all_pools())
-        if (of->kept > of->threshold) of->trim(of->threshold);
+    std::lock_guard const lock{mutex};
+    each_pool([](pool& of) {
+        if (of.kept > of.threshold) trim(of, of.threshold);
+    });
     return CUDA_SUCCESS;
 }
 
-std::size_t array_bytes(std::size_t w, std::size_t h, std::size_t d, unsigned channels) {
-    return w * std::max<std::size_t>(h, 1) * std::max<std::size_t>(d, 1) * channels * 4;
+void unreference(std::uint64_t handle) {
+    auto const at = handles.find(handle);
+    if (at == handles.end() || --at->second.references != 0) return;
+    handle_card[handle]->in_use -= at->second.size;
+    handles.erase(at);
 }
+
+std::size_t array_bytes(std::size_t w, std::size_t h, std::size_t d, unsigned channels) {
+    return up(w * channels * 4, 64) * up(std::max<std::size_t>(h, 1), 8) * std::max<std::size_t>(d, 1);
+}
+
+CUresult make_context(CUcontext* c, CUdevice d) {
+    if (!exists(d)) return CUDA_ERROR_INVALID_DEVICE;
+    std::lock_guard const lock{mutex};
+    ++card_at(d).contexts;
+    (void)card_at(d).take(setting("PRETEND_CONTEXT", 0));
+    *c = as<CUcontext>(new context{&card_at(d)});
+    return CUDA_SUCCESS;
+}
+
+/// A context goes, and all that it had; the handle is of no more use.
+void end_context(card& of) {
+    std::lock_guard const lock{mutex};
+    --of.contexts;
+    of.in_use -= setting("PRETEND_CONTEXT", 0) + of.local;
+    of.local = 0;
+    for (auto const& [p, n] : of.blocks) of.in_use -= n;
+    of.blocks.clear();
+}
+context* primaries[2]{};
+
+/// A kernel's handle says what it does. 1: takes as long as it has blocks, in microseconds. 2: waits until one more is
+/// launched. 3: takes as many microseconds as its first argument says. 4: needs 256 MiB of local memory.
+CUresult launch(std::uintptr_t kernel, std::uint64_t blocks, CUstream s, void** arguments = nullptr) {
+    std::lock_guard const lock{mutex};
+    if (is_recorded(s)) {
+        stream_of(s)->recorded->nodes.push_back(new node{CU_GRAPH_NODE_TYPE_KERNEL});
+        return CUDA_SUCCESS;
+    }
+    if (here() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    auto& c = *here();
+    ++launches;
+    c.stuck = kernel == 2;
+    std::uint64_t const length = kernel == 3 ? *static_cast<unsigned*>(arguments[0]) : blocks;
+    c.busy_until = std::max(c.busy_until, clock_type::now()) + std::chrono::microseconds{length};
+    if (kernel == 4 && c.local == 0) {
+        c.local = std::size_t{256} << 20U;
+        c.in_use += c.local;
+    }
+    return CUDA_SUCCESS;
+}
+
+/// An image is a text here; `big[N]` in it is a global of N bytes.
+CUresult load(std::uint64_t* m, void const* image) {
+    auto const* const big = std::strstr(static_cast<char const*>(image), "big[");
+    return block(m, big == nullptr ? 1 : std::strtoull(big + 4, nullptr, 10));
+}
+
+struct event {
+    clock_type::time_point due{};
+    card* of = nullptr;
+    bool stuck = false;
+};
 
 } // namespace
 
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 
+EXPORT int pretend_launches();
+EXPORT std::size_t pretend_in_use();
+EXPORT std::size_t pretend_in_use_of(int d);
+EXPORT int pretend_contexts(int d);
 EXPORT int pretend_launches() { return launches; }
-EXPORT std::size_t pretend_in_use() { return the_card().in_use; }
+EXPORT std::size_t pretend_in_use() { return pretend_in_use_of(0); }
+EXPORT std::size_t pretend_in_use_of(int d) { return std::lock_guard{mutex}, card_at(d).in_use; }
+EXPORT int pretend_contexts(int d) { return std::lock_guard{mutex}, card_at(d).contexts; }
 
 EXPORT CUresult cuInit(unsigned int) { return CUDA_SUCCESS; }
 EXPORT CUresult cuDriverGetVersion(int* v) { return *v = 13000, CUDA_SUCCESS; }
-EXPORT CUresult cuDeviceGet(CUdevice* d, int i) { return *d = i, i == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE; }
-EXPORT CUresult cuDeviceGetCount(int* n) { return *n = 1, CUDA_SUCCESS; }
+EXPORT CUresult cuDeviceGet(CUdevice* d, int i) { return *d = i, exists(i) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE; }
+EXPORT CUresult cuDeviceGetCount(int* n) { return *n = static_cast<int>(card_count()), CUDA_SUCCESS; }
 EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* u, CUdevice d) {
-    if (d != 0) return CUDA_ERROR_INVALID_DEVICE;
-    std::memset(u, 7, sizeof *u);
+    if (!exists(d)) return CUDA_ERROR_INVALID_DEVICE;
+    std::memset(u, 7 + d, sizeof *u);
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceTotalMem_v2(std::size_t* n, CUdevice d) {
-    return *n = capacity, d == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return *n = capacity, exists(d) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+EXPORT CUresult cuDeviceTotalMem(unsigned int* n, CUdevice d) {
+    return *n = UINT32_MAX, exists(d) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 EXPORT CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
-    if (!in_context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (free != nullptr) *free = capacity - the_card().in_use;
+    if (here() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (free != nullptr) *free = capacity - pretend_in_use_of(here()->number);
     if (total != nullptr) *total = capacity;
     return CUDA_SUCCESS;
 }
-EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* c, CUdevice) {
-    return *c = as<CUcontext>(&the_card()), CUDA_SUCCESS;
-}
-EXPORT CUresult cuCtxSetCurrent(CUcontext c) { return in_context = c != nullptr, CUDA_SUCCESS; }
-EXPORT CUresult cuCtxGetDevice(CUdevice* d) { return *d = 0, in_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
 
-EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* p, std::size_t n) { return block(p, n); }
-EXPORT CUresult cuMemAllocManaged(CUdeviceptr* p, std::size_t n, unsigned int) { return block(p, n); }
+EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* c, CUdevice d) {
+    if (!exists(d)) return CUDA_ERROR_INVALID_DEVICE;
+    auto& of = card_at(d);
+    if (!of.primary && make_context(c, d) == CUDA_SUCCESS) primaries[d] = as<context*>(*c);
+    of.primary = true;
+    return *c = as<CUcontext>(primaries[d]), CUDA_SUCCESS;
+}
+EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice d) {
+    if (card_at(d).primary) end_context(card_at(d));
+    return card_at(d).primary = false, CUDA_SUCCESS;
+}
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d) { return cuDevicePrimaryCtxReset_v2(d); }
+EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice d, unsigned int* flags, int* active) {
+    return *flags = 0, *active = card_at(d).primary ? 1 : 0, CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxCreate_v4(CUcontext* c, CUctxCreateParams*, unsigned int, CUdevice d) {
+    auto const result = make_context(c, d);
+    if (result == CUDA_SUCCESS) current = as<context*>(*c);
+    return result;
+}
+EXPORT CUresult cuCtxDestroy_v2(CUcontext c) {
+    end_context(*as<context*>(c)->of);
+    if (current == as<context*>(c)) current = nullptr;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxSetCurrent(CUcontext c) { return current = as<context*>(c), CUDA_SUCCESS; }
+EXPORT CUresult cuCtxGetCurrent(CUcontext* c) { return *c = as<CUcontext>(current), CUDA_SUCCESS; }
+EXPORT CUresult cuCtxGetDevice(CUdevice* d) {
+    if (here() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    return *d = here()->number, CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxSetLimit(CUlimit, std::size_t n) {
+    std::lock_guard const lock{mutex};
+    here()->in_use += n - here()->local;
+    return here()->local = n, CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* p, std::size_t n) {
+    std::uint64_t at = 0;
+    auto const result = block(&at, n);
+    if (result == CUDA_SUCCESS) *p = at;
+    return result;
+}
+EXPORT CUresult cuMemAlloc(CUdeviceptr_v1* p, unsigned int n) {
+    static std::uint64_t low = 0x1000;
+    std::uint64_t at = 0;
+    auto const result = block(&at, n, low += 512);
+    if (result == CUDA_SUCCESS) *p = static_cast<CUdeviceptr_v1>(at);
+    return result;
+}
+EXPORT CUresult cuMemFree(CUdeviceptr_v1 p) { return give_back(p); }
+EXPORT CUresult cuMemAllocManaged(CUdeviceptr* p, std::size_t n, unsigned int) { return cuMemAlloc_v2(p, n); }
 EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr* p, std::size_t* pitch, std::size_t w, std::size_t h, unsigned int) {
     *pitch = up(w, 512);
     return cuMemAlloc_v2(p, *pitch * h); // by way of its own export, as drivers may
 }
 EXPORT CUresult cuMemFree_v2(CUdeviceptr p) { return give_back(p); }
 
-EXPORT CUresult cuMemAllocAsync(CUdeviceptr* p, std::size_t n, CUstream) { return from_pool(p, n, default_pool()); }
-EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr* p, std::size_t n, CUstream) {
-    return from_pool(p, n, default_pool());
+EXPORT CUresult cuMemAllocAsync(CUdeviceptr* p, std::size_t n, CUstream s) {
+    auto* const of = stream_of(s) != nullptr ? stream_of(s)->of : here();
+    return of == nullptr ? CUDA_ERROR_INVALID_CONTEXT : from_pool(p, n, of->default_pool, s);
 }
-EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* p, std::size_t n, CUmemoryPool of, CUstream) {
-    return from_pool(p, n, *as<pool*>(of));
+EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr* p, std::size_t n, CUstream s) { return cuMemAllocAsync(p, n, s); }
+EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* p, std::size_t n, CUmemoryPool of, CUstream s) {
+    return from_pool(p, n, *as<pool*>(of), s);
 }
-EXPORT CUresult cuMemFreeAsync(CUdeviceptr p, CUstream) { return give_back(p); }
-EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr p, CUstream) { return give_back(p); }
-EXPORT CUresult cuMemPoolCreate(CUmemoryPool* p, CUmemPoolProps const*) {
-    auto* const made = new pool;
-    all_pools()[made] = true;
+EXPORT CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) {
+    if (is_recorded(s)) return CUDA_SUCCESS;
+    return give_back(p);
+}
+EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr p, CUstream s) { return cuMemFreeAsync(p, s); }
+EXPORT CUresult cuMemPoolCreate(CUmemoryPool* p, CUmemPoolProps const* q) {
+    auto* const made = new pool{&card_at(q->location.id)};
+    std::lock_guard const lock{mutex};
+    own_pools[made] = true;
     return *p = as<CUmemoryPool>(made), CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemPoolDestroy(CUmemoryPool p) {
     auto* const gone = as<pool*>(p);
-    gone->trim(0);
-    all_pools().erase(gone);
+    std::lock_guard const lock{mutex};
+    trim(*gone, 0);
+    own_pools.erase(gone);
     delete gone;
     return CUDA_SUCCESS;
 }
-EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool p, std::size_t keep) { return as<pool*>(p)->trim(keep), CUDA_SUCCESS; }
+EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool p, std::size_t keep) {
+    if (auto const refused = question(); refused != CUDA_SUCCESS) return refused;
+    std::lock_guard const lock{mutex};
+    return trim(*as<pool*>(p), keep), CUDA_SUCCESS;
+}
 EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool p, CUmemPool_attribute a, void* value) {
     if (a == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) std::memcpy(&as<pool*>(p)->threshold, value, sizeof(std::uint64_t));
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool p, CUmemPool_attribute a, void* value) {
+    if (auto const refused = question(); refused != CUDA_SUCCESS) return refused;
     if (a != CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) return CUDA_ERROR_INVALID_VALUE;
+    std::lock_guard const lock{mutex};
     std::memcpy(value, &as<pool*>(p)->kept, sizeof(std::uint64_t));
     return CUDA_SUCCESS;
 }
-EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool* p, CUdevice) {
-    return *p = as<CUmemoryPool>(&default_pool()), CUDA_SUCCESS;
+EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool* p, CUdevice d) {
+    return *p = as<CUmemoryPool>(&card_at(d).default_pool), CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* p, CUdevice d) { return cuDeviceGetMemPool(p, d); }
 
-EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* h, std::size_t n, CUmemAllocationProp const*,
+EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* h, std::size_t n, CUmemAllocationProp const* q,
                             unsigned long long) {
     if (n == 0 || n % page != 0) return CUDA_ERROR_INVALID_VALUE;
-    auto& c = the_card();
-    std::lock_guard const lock{c.mutex};
-    if (auto const refused = c.take(n); refused != CUDA_SUCCESS) return refused;
-    *h = c.next++;
-    c.handles[*h] = {n, 1};
+    std::lock_guard const lock{mutex};
+    bool const on_card = q->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    auto& of = card_at(on_card ? q->location.id : 0);
+    if (auto const refused = on_card ? of.take(n) : CUDA_SUCCESS; refused != CUDA_SUCCESS) return refused;
+    *h = next_address++;
+    handles[*h] = {on_card ? n : 0, 1};
+    handle_card[*h] = &of;
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle h) {
-    std::lock_guard const lock{the_card().mutex};
-    if (!the_card().handles.contains(h)) return CUDA_ERROR_INVALID_VALUE;
-    return the_card().unreference(h), CUDA_SUCCESS;
+    std::lock_guard const lock{mutex};
+    if (!handles.contains(h)) return CUDA_ERROR_INVALID_VALUE;
+    return unreference(h), CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* h, void* at) {
-    std::lock_guard const lock{the_card().mutex};
-    auto const found = the_card().mappings.find(as<std::uint64_t>(at));
-    if (found == the_card().mappings.end()) return CUDA_ERROR_INVALID_VALUE;
-    ++the_card().handles[found->second].references;
+    std::lock_guard const lock{mutex};
+    auto const found = mappings.find(as<std::uint64_t>(at));
+    if (found == mappings.end()) return CUDA_ERROR_INVALID_VALUE;
+    ++handles[found->second].references;
     return *h = found->second, CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemAddressReserve(CUdeviceptr* p, std::size_t n, std::size_t, CUdeviceptr, unsigned long long) {
-    return *p = the_card().address(n), CUDA_SUCCESS;
+    std::lock_guard const lock{mutex};
+    return *p = address(n), CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemMap(CUdeviceptr p, std::size_t, std::size_t, CUmemGenericAllocationHandle h, unsigned long long) {
-    std::lock_guard const lock{the_card().mutex};
-    ++the_card().handles[h].references;
-    the_card().mappings[p] = h;
+    std::lock_guard const lock{mutex};
+    ++handles[h].references;
+    mappings[p] = h;
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemUnmap(CUdeviceptr p, std::size_t n) {
-    auto& c = the_card();
-    std::lock_guard const lock{c.mutex};
-    for (auto at = c.mappings.lower_bound(p); at != c.mappings.end() && at->first - p < n; at = c.mappings.erase(at))
-        c.unreference(at->second);
+    std::lock_guard const lock{mutex};
+    for (auto at = mappings.lower_bound(p); at != mappings.end() && at->first - p < n; at = mappings.erase(at))
+        unreference(at->second);
     return CUDA_SUCCESS;
 }
 
+namespace {
+
+CUresult array(void* made, std::size_t n) {
+    std::uint64_t p = 0;
+    auto const result = block(&p, n);
+    if (result == CUDA_SUCCESS) std::memcpy(made, &p, sizeof p);
+    return result;
+}
+
+} // namespace
+
 EXPORT CUresult cuArrayCreate_v2(CUarray* a, CUDA_ARRAY_DESCRIPTOR const* d) {
-    CUdeviceptr p = 0;
-    auto const result = block(&p, array_bytes(d->Width, d->Height, 1, d->NumChannels));
-    return *a = as<CUarray>(p), result;
+    return array(a, array_bytes(d->Width, d->Height, 1, d->NumChannels));
 }
 EXPORT CUresult cuArray3DCreate_v2(CUarray* a, CUDA_ARRAY3D_DESCRIPTOR const* d) {
-    CUdeviceptr p = 0;
-    auto const result = block(&p, array_bytes(d->Width, d->Height, d->Depth, d->NumChannels));
-    return *a = as<CUarray>(p), result;
+    return array(a, array_bytes(d->Width, d->Height, d->Depth, d->NumChannels));
 }
-EXPORT CUresult cuArrayDestroy(CUarray a) { return give_back(as<CUdeviceptr>(a)); }
+EXPORT CUresult cuArrayDestroy(CUarray a) { return give_back(as<std::uint64_t>(a)); }
 EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray* a, CUDA_ARRAY3D_DESCRIPTOR const* d, unsigned int) {
-    CUdeviceptr p = 0;
-    auto const result = block(&p, array_bytes(d->Width, d->Height, d->Depth, d->NumChannels));
-    return *a = as<CUmipmappedArray>(p), result;
+    return array(a, array_bytes(d->Width, d->Height, d->Depth, d->NumChannels));
 }
-EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray a) { return give_back(as<CUdeviceptr>(a)); }
+EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray a) { return give_back(as<std::uint64_t>(a)); }
 
-/// An image is a text here; `big[N]` in it is a global of N bytes.
 EXPORT CUresult cuModuleLoadData(CUmodule* m, void const* image) {
-    CUdeviceptr p = 0;
-    auto const* const big = std::strstr(static_cast<char const*>(image), "big[");
-    auto const result = block(&p, big == nullptr ? 1 : std::strtoull(big + 4, nullptr, 10));
+    std::uint64_t p = 0;
+    auto const result = load(&p, image);
     return *m = as<CUmodule>(p), result;
 }
-EXPORT CUresult cuModuleUnload(CUmodule m) { return give_back(as<CUdeviceptr>(m)); }
+EXPORT CUresult cuModuleUnload(CUmodule m) { return give_back(as<std::uint64_t>(m)); }
+EXPORT CUresult cuLibraryLoadData(CUlibrary* l, void const* code, CUjit_option*, void**, unsigned int, CUlibraryOption*,
+                                  void**, unsigned int) {
+    std::uint64_t p = 0;
+    auto const result = load(&p, code);
+    return *l = as<CUlibrary>(p), result;
+}
+EXPORT CUresult cuLibraryUnload(CUlibrary l) { return give_back(as<std::uint64_t>(l)); }
 
 EXPORT CUresult cuGraphCreate(CUgraph* g, unsigned int) { return *g = as<CUgraph>(new graph), CUDA_SUCCESS; }
-EXPORT CUresult cuGraphDestroy(CUgraph) { return CUDA_SUCCESS; }
+EXPORT CUresult cuGraphDestroy(CUgraph g) { return delete as<graph*>(g), CUDA_SUCCESS; }
 EXPORT CUresult cuGraphAddMemAllocNode(CUgraphNode* n, CUgraph g, CUgraphNode const*, std::size_t,
                                        CUDA_MEM_ALLOC_NODE_PARAMS* q) {
-    q->dptr = the_card().address(q->bytesize);
-    as<graph*>(g)->nodes[q->dptr] = pages(q->bytesize);
-    return *n = as<CUgraphNode>(g), CUDA_SUCCESS;
+    std::lock_guard const lock{mutex};
+    q->dptr = address(q->bytesize);
+    auto* const made = new node{CU_GRAPH_NODE_TYPE_MEM_ALLOC, *q, &card_at(q->poolProps.location.id)};
+    as<graph*>(g)->nodes.push_back(made);
+    return *n = as<CUgraphNode>(made), CUDA_SUCCESS;
+}
+EXPORT CUresult cuGraphGetNodes(CUgraph g, CUgraphNode* to, std::size_t* n) {
+    auto const& all = as<graph*>(g)->nodes;
+    if (to != nullptr) std::transform(all.begin(), all.end(), to, [](node* x) { return as<CUgraphNode>(x); });
+    return *n = all.size(), CUDA_SUCCESS;
+}
+EXPORT CUresult cuGraphNodeGetType(CUgraphNode n, CUgraphNodeType* t) { return *t = as<node*>(n)->type, CUDA_SUCCESS; }
+EXPORT CUresult cuGraphMemAllocNodeGetParams(CUgraphNode n, CUDA_MEM_ALLOC_NODE_PARAMS* q) {
+    return *q = as<node*>(n)->memory, CUDA_SUCCESS;
 }
 EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec* e, CUgraph g, unsigned long long) {
-    return *e = as<CUgraphExec>(new graph{*as<graph*>(g)}), CUDA_SUCCESS;
+    return *e = as<CUgraphExec>(new executable{as<graph*>(g)->nodes}), CUDA_SUCCESS;
 }
-EXPORT CUresult cuGraphExecDestroy(CUgraphExec e) { return delete as<graph*>(e), CUDA_SUCCESS; }
-EXPORT CUresult cuGraphLaunch(CUgraphExec e, CUstream) {
-    auto& c = the_card();
-    std::lock_guard const lock{c.mutex};
-    for (auto const& [p, n] : as<graph*>(e)->nodes) {
-        if (c.blocks.contains(p)) continue;
-        if (auto const refused = c.take(n); refused != CUDA_SUCCESS) return refused;
-        c.blocks[p] = n;
+EXPORT CUresult cuGraphExecDestroy(CUgraphExec e) { return delete as<executable*>(e), CUDA_SUCCESS; }
+EXPORT CUresult cuGraphUpload(CUgraphExec e, CUstream) {
+    std::lock_guard const lock{mutex};
+    for (auto* const n : as<executable*>(e)->nodes) {
+        if (n->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC) continue;
+        auto& c = *n->of;
+        std::size_t live = 0;
+        for (auto const& [p, of] : graph_blocks) live += of == &c ? chunk * 2 : 0; // each of 64 MiB, as all here
+        auto const wanted = live + pages(n->memory.bytesize);
+        if (graph_blocks.contains(n->memory.dptr) || wanted <= c.graph_kept) continue;
+        if (auto const refused = c.take(wanted - c.graph_kept); refused != CUDA_SUCCESS) return refused;
+        c.graph_kept = wanted;
     }
     return CUDA_SUCCESS;
 }
-/// A kernel takes as long as it has blocks, in microseconds; one after the other.
-EXPORT CUresult cuLaunchKernel(CUfunction, unsigned int blocks, unsigned int, unsigned int, unsigned int, unsigned int,
-                               unsigned int, unsigned int, CUstream, void**, void**) {
-    std::lock_guard const lock{the_card().mutex};
-    ++launches;
-    busy_until = std::max(busy_until, clock_type::now()) + std::chrono::microseconds{blocks};
+EXPORT CUresult cuGraphLaunch(CUgraphExec e, CUstream s) {
+    if (auto const refused = cuGraphUpload(e, s); refused != CUDA_SUCCESS) return refused;
+    std::lock_guard const lock{mutex};
+    for (auto* const n : as<executable*>(e)->nodes)
+        if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) graph_blocks[n->memory.dptr] = n->of;
     return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDeviceGetGraphMemAttribute(CUdevice d, CUgraphMem_attribute a, void* value) {
+    if (a != CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) return CUDA_ERROR_INVALID_VALUE;
+    std::lock_guard const lock{mutex};
+    std::uint64_t const kept = card_at(d).graph_kept;
+    return std::memcpy(value, &kept, sizeof kept), CUDA_SUCCESS;
+}
+EXPORT CUresult cuDeviceGraphMemTrim(CUdevice d) {
+    std::lock_guard const lock{mutex};
+    auto& c = card_at(d);
+    std::size_t live = 0;
+    for (auto const& [p, of] : graph_blocks) live += of == &c ? chunk * 2 : 0;
+    c.in_use -= c.graph_kept - std::min(live, c.graph_kept);
+    return c.graph_kept = std::min(live, c.graph_kept), CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int, unsigned int,
+                               unsigned int, unsigned int, CUstream s, void** p, void**) {
+    return launch(as<std::uintptr_t>(f), std::uint64_t{x} * y * z, s, p);
 }
 EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int bx,
-                                    unsigned int by, unsigned int bz, unsigned int s, CUstream t, void** p, void** e) {
-    return cuLaunchKernel(f, x, y, z, bx, by, bz, s, t, p, e);
+                                    unsigned int by, unsigned int bz, unsigned int m, CUstream s, void** p, void** e) {
+    return cuLaunchKernel(f, x, y, z, bx, by, bz, m, s, p, e);
 }
-EXPORT CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus* status) {
-    *status = s == CU_STREAM_PER_THREAD ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+EXPORT CUresult cuLaunchKernelEx(CUlaunchConfig const* c, CUfunction f, void** p, void**) {
+    return launch(as<std::uintptr_t>(f), std::uint64_t{c->gridDimX} * c->gridDimY * c->gridDimZ, c->hStream, p);
+}
+EXPORT CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int,
+                                          unsigned int, unsigned int, unsigned int, CUstream s, void** p) {
+    return launch(as<std::uintptr_t>(f), std::uint64_t{x} * y * z, s, p);
+}
+EXPORT CUresult cuLaunchGrid(CUfunction f, int x, int y) {
+    return launch(as<std::uintptr_t>(f), static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y), nullptr);
+}
+
+EXPORT CUresult cuStreamCreate(CUstream* s, unsigned int) {
+    return *s = as<CUstream>(new stream{here()}), CUDA_SUCCESS;
+}
+EXPORT CUresult cuStreamGetDevice(CUstream s, CUdevice* d) { return *d = stream_of(s)->of->number, CUDA_SUCCESS; }
+EXPORT CUresult cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode) {
+    stream_of(s)->recorded = new graph;
+    recording.push_back(stream_of(s));
     return CUDA_SUCCESS;
 }
-EXPORT CUresult cuCtxGetCurrent(CUcontext* c) { return *c = as<CUcontext>(&the_card()), CUDA_SUCCESS; }
-EXPORT CUresult cuEventCreate(CUevent* e, unsigned int) {
-    return *e = as<CUevent>(new clock_type::time_point), CUDA_SUCCESS;
+EXPORT CUresult cuStreamEndCapture(CUstream s, CUgraph* g) {
+    auto* const of = stream_of(s);
+    bool const spoilt = std::exchange(of->spoilt, false);
+    std::erase(recording, of);
+    *g = as<CUgraph>(std::exchange(of->recorded, nullptr));
+    return spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
 }
+EXPORT CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus* status) {
+    *status = is_recorded(s) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+    return std::swap(*mode, capture_mode), CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventCreate(CUevent* e, unsigned int) { return *e = as<CUevent>(new event), CUDA_SUCCESS; }
 EXPORT CUresult cuEventRecord(CUevent e, CUstream) {
-    std::lock_guard const lock{the_card().mutex};
-    return *as<clock_type::time_point*>(e) = busy_until, CUDA_SUCCESS;
+    std::lock_guard const lock{mutex};
+    return *as<event*>(e) = {here()->busy_until, here(), here()->stuck}, CUDA_SUCCESS;
 }
 EXPORT CUresult cuEventRecord_ptsz(CUevent e, CUstream s) { return cuEventRecord(e, s); }
-
+EXPORT CUresult cuEventQuery(CUevent e) {
+    if (auto const refused = question(); refused != CUDA_SUCCESS) return refused;
+    std::lock_guard const lock{mutex};
+    auto& of = *as<event*>(e);
+    of.stuck = of.stuck && of.of->stuck;
+    return of.stuck || clock_type::now() < of.due ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
 EXPORT CUresult cuStreamSynchronize(CUstream) { return synchronise(); }
 EXPORT CUresult cuCtxSynchronize() { return synchronise(); }
 EXPORT CUresult cuEventSynchronize(CUevent e) {
-    std::this_thread::sleep_until(*as<clock_type::time_point*>(e));
+    std::this_thread::sleep_until(as<event*>(e)->due);
     return synchronise();
 }
 
-EXPORT CUresult cuGetProcAddress_v2(char const* symbol, void** function, int version, cuuint64_t flags,
-                                    CUdriverProcAddressQueryResult* status);
 EXPORT CUresult cuGetProcAddress(char const* symbol, void** function, int version, cuuint64_t flags) {
     return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
 }
@@ -362,7 +627,7 @@ namespace {
 struct entry {
     std::string_view name;
     void* plain;
-    void* per_thread; ///< null: the same
+    void* per_thread = nullptr; ///< null: the same
 };
 
 template <class F>
@@ -370,30 +635,35 @@ void* address_of(F* f) {
     return reinterpret_cast<void*>(f);
 }
 
-entry const entries[]{{"cuMemAlloc", address_of(cuMemAlloc_v2), nullptr},
-                      {"cuMemFree", address_of(cuMemFree_v2), nullptr},
-                      {"cuMemAllocManaged", address_of(cuMemAllocManaged), nullptr},
-                      {"cuMemAllocPitch", address_of(cuMemAllocPitch_v2), nullptr},
+#define ENTRY(name, exported)                                                                                          \
+    entry { #name, address_of(exported) }
+entry const entries[]{ENTRY(cuMemAlloc, cuMemAlloc_v2),
+                      ENTRY(cuMemFree, cuMemFree_v2),
+                      ENTRY(cuMemAllocManaged, cuMemAllocManaged),
+                      ENTRY(cuMemAllocPitch, cuMemAllocPitch_v2),
                       {"cuMemAllocAsync", address_of(cuMemAllocAsync), address_of(cuMemAllocAsync_ptsz)},
                       {"cuMemFreeAsync", address_of(cuMemFreeAsync), address_of(cuMemFreeAsync_ptsz)},
-                      {"cuMemAllocFromPoolAsync", address_of(cuMemAllocFromPoolAsync), nullptr},
-                      {"cuMemCreate", address_of(cuMemCreate), nullptr},
-                      {"cuMemRelease", address_of(cuMemRelease), nullptr},
-                      {"cuMemMap", address_of(cuMemMap), nullptr},
-                      {"cuMemUnmap", address_of(cuMemUnmap), nullptr},
-                      {"cuArrayCreate", address_of(cuArrayCreate_v2), nullptr},
-                      {"cuArray3DCreate", address_of(cuArray3DCreate_v2), nullptr},
-                      {"cuArrayDestroy", address_of(cuArrayDestroy), nullptr},
-                      {"cuMipmappedArrayCreate", address_of(cuMipmappedArrayCreate), nullptr},
-                      {"cuMipmappedArrayDestroy", address_of(cuMipmappedArrayDestroy), nullptr},
-                      {"cuModuleLoadData", address_of(cuModuleLoadData), nullptr},
-                      {"cuModuleUnload", address_of(cuModuleUnload), nullptr},
-                      {"cuGraphAddMemAllocNode", address_of(cuGraphAddMemAllocNode), nullptr},
-                      {"cuGraphInstantiateWithFlags", address_of(cuGraphInstantiateWithFlags), nullptr},
-                      {"cuGraphLaunch", address_of(cuGraphLaunch), nullptr},
-                      {"cuMemGetInfo", address_of(cuMemGetInfo_v2), nullptr},
-                      {"cuDeviceTotalMem", address_of(cuDeviceTotalMem_v2), nullptr},
-                      {"cuCtxSynchronize", address_of(cuCtxSynchronize), nullptr}};
+                      ENTRY(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync),
+                      ENTRY(cuMemCreate, cuMemCreate),
+                      ENTRY(cuMemRelease, cuMemRelease),
+                      ENTRY(cuMemMap, cuMemMap),
+                      ENTRY(cuMemUnmap, cuMemUnmap),
+                      ENTRY(cuArrayCreate, cuArrayCreate_v2),
+                      ENTRY(cuArray3DCreate, cuArray3DCreate_v2),
+                      ENTRY(cuArrayDestroy, cuArrayDestroy),
+                      ENTRY(cuMipmappedArrayCreate, cuMipmappedArrayCreate),
+                      ENTRY(cuMipmappedArrayDestroy, cuMipmappedArrayDestroy),
+                      ENTRY(cuModuleLoadData, cuModuleLoadData),
+                      ENTRY(cuModuleUnload, cuModuleUnload),
+                      ENTRY(cuLibraryLoadData, cuLibraryLoadData),
+                      ENTRY(cuLibraryUnload, cuLibraryUnload),
+                      ENTRY(cuGraphAddMemAllocNode, cuGraphAddMemAllocNode),
+                      ENTRY(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags),
+                      ENTRY(cuGraphLaunch, cuGraphLaunch),
+                      ENTRY(cuMemGetInfo, cuMemGetInfo_v2),
+                      ENTRY(cuDeviceTotalMem, cuDeviceTotalMem_v2),
+                      ENTRY(cuCtxSynchronize, cuCtxSynchronize)};
+#undef ENTRY
 
 } // namespace
 

@@ -171,6 +171,21 @@ struct cursor {
     return value == 0 ? std::nullopt : std::optional{percent{value}};
 }
 
+/// Which card, by position among the container's, a process's device number is, as CUDA_VISIBLE_DEVICES has it.
+/// Nothing where it doesn't say, or names cards in another way: then somebody must be asked who knows them by UUID.
+[[nodiscard]] constexpr std::optional<std::size_t> visible_position(std::string_view visible,
+                                                                    std::size_t device) noexcept {
+    for (; device != 0 && !visible.empty(); --device)
+        visible.remove_prefix(std::min(visible.find(','), visible.size() - 1) + 1);
+    auto const text = visible.substr(0, visible.find(','));
+    std::size_t position = 0;
+    for (auto const c : text) {
+        if (!detail::is_digit(c) || position >= most_cards) return std::nullopt;
+        position = position * 10 + static_cast<std::size_t>(c - '0');
+    }
+    return text.empty() || position >= most_cards ? std::nullopt : std::optional{position};
+}
+
 namespace detail {
 
 /// Words, small letters, with what they mean.

@@ -1,0 +1,106 @@
+#pragma once
+
+// Memory that nobody announces: contexts, code and its globals, local memory. NVML says what the process has in all;
+// where it can't, the card has less of it afterwards.
+
+#include "driver.hpp"
+
+#include <utility>
+
+#include "memory.hpp"
+
+namespace muster::interposer {
+
+/// What the current device has left.
+[[nodiscard]] inline std::size_t free_memory() noexcept {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    return ask(real().cuMemGetInfo_v2, &free, &total) ? free : 0;
+}
+
+/// Whether a device's primary context is there, as far as the driver tells.
+[[nodiscard]] inline bool is_active(CUdevice device) noexcept {
+    unsigned int flags = 0;
+    int active = 0;
+    return !ask(real().cuDevicePrimaryCtxGetState, device, &flags, &active) || active != 0;
+}
+
+/// A context is counted and never refused: what it takes leaves less for the rest.
+template <class Call>
+[[nodiscard]] CUresult context_made(CUdevice device, Call call) {
+    auto& s = session::current();
+    auto const before = s.numbers_on(device);
+    auto const result = call();
+    if (result == CUDA_SUCCESS) s.context_made(device, before);
+    return result;
+}
+
+[[nodiscard]] inline CUresult primary_retained(CUcontext* context, CUdevice device) {
+    auto& s = session::current();
+    auto const retain = [&] { return real().cuDevicePrimaryCtxRetain(context, device); };
+    auto const result = s.can_measure() && is_active(device) ? retain() : context_made(device, retain);
+    if (auto const at = static_cast<std::size_t>(device); result == CUDA_SUCCESS && at < s.primaries.size())
+        s.locked([&](session& in) { in.primaries[at] = *context; });
+    return result;
+}
+
+/// With a context goes all that was allocated in it.
+template <class Call>
+[[nodiscard]] CUresult context_gone(CUcontext context, Call call) {
+    return then(call, [context](session& s) {
+        s.forget(context);
+        s.measure_all();
+    });
+}
+
+/// A primary context is gone when nobody retains it any more, or at once.
+template <class Call>
+[[nodiscard]] CUresult primary_released(CUdevice device, Call call) {
+    return then(call, [device](session& s) {
+        auto const at = static_cast<std::size_t>(device);
+        if (at >= s.primaries.size() || is_active(device)) return;
+        s.forget(s.locked([&](session& in) { return std::exchange(in.primaries[at], nullptr); }));
+        s.measure_all();
+    });
+}
+
+/// Something that makes a context larger or smaller.
+template <class Call>
+[[nodiscard]] CUresult measured(Call call) {
+    return then(call, [](session& s) { s.measure_all(); });
+}
+
+inline void unload(CUmodule m) noexcept { (void)ask(real().cuModuleUnload, m); }
+inline void unload(CUlibrary l) noexcept { (void)ask(real().cuLibraryUnload, l); }
+
+template <class Handle, class Call>
+[[nodiscard]] CUresult loaded(Handle* h, Call call) {
+    auto& s = session::current();
+    holding held{current_device(), 0, current_context()};
+    auto const before = free_memory();
+    auto const result = call();
+    if (result != CUDA_SUCCESS) return result;
+    auto const after = free_memory();
+    held.size = before > after ? before - after : 0;
+    if (held.size == 0) return result;
+    if (s.can_measure()) {
+        s.measure(held.device);
+        if (s.limit(held.device) == 0 || s.used(held.device) <= s.limit(held.device)) return result;
+    } else if (s.reserve(held.device, held.size)) {
+        s.held.keep(key_of(*h), held);
+        return result;
+    }
+    unload(*h);
+    *h = nullptr;
+    s.measure(held.device);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+template <class Handle, class Call>
+[[nodiscard]] CUresult unloaded(Handle h, Call call) {
+    auto const result = given_back(key_of(h), call);
+    if (result == CUDA_SUCCESS) session::current().measure(current_device());
+    return result;
+}
+
+} // namespace muster::interposer

@@ -1,0 +1,102 @@
+#pragma once
+
+/// \file
+/// Holds launches to a share of a card's time: batches that start when they are paid for, at prices that are learnt.
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+
+#include <muster/account/ledger_layout.hpp>
+#include <muster/account/pace.hpp>
+
+namespace muster::account {
+
+/// One process's launches on one card.
+///
+/// Launches go in batches of about two milliseconds. A batch starts when the time is paid for and ends when the card
+/// has done it; then it is paid. What a launch takes is learnt by its kind, say the kernel and its size. A process that
+/// has the card to itself pays what its batches took. Beside others a batch takes longer than it works: there the price
+/// falls at once and rises slowly, and counts where it is below what the batch took.
+///
+/// How to use: `ready_at` and, once that moment is there, `begin` before the first launch of a batch; `launched` after
+/// each; where that says so, wait for the card and `settle`. Nothing here is locked, sleeps or reads a clock.
+/// Units: nanoseconds of a clock that never goes back.
+/// Cost:  two look-ups in a hash table a launch.
+/// Source: spec/driver-boundary.md E3.
+class throttle {
+public:
+    /// `paid_until` lies where all processes of the container see it.
+    throttle(pace p, detail::word& paid_until) noexcept : pace_(p), paid_until_(&paid_until) {}
+
+    /// Whether launches were made that aren't settled.
+    [[nodiscard]] bool in_batch() const noexcept { return !counts_.empty(); }
+
+    /// When the next batch may start; in the past: at once.
+    [[nodiscard]] nanoseconds ready_at() const noexcept { return pace_.ready_at(*paid_until_); }
+
+    /// Settles a batch that nothing was added to for so long that the card must have done it.
+    void settle_if_idle(nanoseconds now) {
+        if (in_batch() && known_ && now > last_ + idle_gap)
+            settle(std::min(now - start_, static_cast<nanoseconds>(expected_)), false);
+    }
+
+    void begin(nanoseconds now) noexcept { start_ = now; }
+
+    /// Notes a launch; `what` tells kinds of work apart. Whether the batch is to be waited for.
+    [[nodiscard]] bool launched(std::uint64_t what, nanoseconds now) {
+        fed_ = fed_ && (!in_batch() || now <= start_ + static_cast<nanoseconds>(expected_));
+        ++counts_[what];
+        ++launches_;
+        auto const price = price_.find(what);
+        known_ = known_ && price != price_.end();
+        expected_ += price == price_.end() ? 0 : price->second;
+        last_ = now;
+        return !known_ || expected_ >= static_cast<double>(batch_length);
+    }
+
+    /// Pays for the batch, of which the card was done `busy` after its start, and learns from it. `alone`: no other
+    /// process had work on the card.
+    void settle(nanoseconds busy, bool alone) {
+        auto const took = static_cast<double>(busy);
+        bool const true_to_life = alone && fed_ && known_; // the card neither idled in between nor worked for others
+        double known = 0;
+        for (auto const& [what, count] : counts_) {
+            auto const even = took / launches_;
+            auto const [at, fresh] = price_.try_emplace(what, even);
+            auto& price = at->second;
+            auto const measured = expected_ > 0 && !fresh ? price * took / expected_ : even;
+            price = true_to_life ? price + (measured - price) / quick
+                                 : std::min(measured, price + (measured - price) / slow);
+            known += price * count;
+        }
+        pace_.pay(*paid_until_, start_, static_cast<nanoseconds>(true_to_life ? took : std::min(took, known)));
+        counts_.clear();
+        launches_ = 0;
+        expected_ = 0;
+        known_ = true;
+        fed_ = true;
+    }
+
+    /// Pays for work that went on, from `since`, after its batch was settled.
+    void overrun(nanoseconds since, nanoseconds busy) noexcept { pace_.pay(*paid_until_, since, busy); }
+
+private:
+    static constexpr nanoseconds batch_length = 2'000'000;
+    static constexpr nanoseconds idle_gap = 300'000;
+    static constexpr double quick = 8;
+    static constexpr double slow = 1024;
+
+    pace pace_;
+    detail::word* paid_until_;
+    nanoseconds start_ = 0; ///< of the batch
+    nanoseconds last_ = 0;  ///< launch
+    double expected_ = 0;   ///< that the batch takes, as far as is known
+    double launches_ = 0;
+    bool known_ = true;                                         ///< the price of each launch is
+    bool fed_ = true;                                           ///< each launch came while the card had work
+    std::unordered_map<std::uint64_t, std::uint32_t> counts_{}; ///< of the batch, by kind
+    std::unordered_map<std::uint64_t, double> price_{};         ///< nanoseconds, by kind
+};
+
+} // namespace muster::account

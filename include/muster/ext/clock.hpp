@@ -1,0 +1,27 @@
+#pragma once
+
+/// \file
+/// The clock that never goes back, in account's nanoseconds.
+
+#include <time.h>
+
+#include <cerrno>
+
+#include <muster/account/pace.hpp>
+
+namespace muster::ext {
+
+[[nodiscard]] inline account::nanoseconds now() noexcept {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<account::nanoseconds>(t.tv_sec) * 1'000'000'000 + static_cast<account::nanoseconds>(t.tv_nsec);
+}
+
+/// Sleeps until a moment, whatever signals come.
+inline void sleep_until(account::nanoseconds moment) noexcept {
+    timespec const t{static_cast<time_t>(moment / 1'000'000'000), static_cast<long>(moment % 1'000'000'000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
+    }
+}
+
+} // namespace muster::ext
