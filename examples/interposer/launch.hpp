@@ -67,7 +67,7 @@ private:
     std::uint64_t patience_ = most_patience;
     std::vector<lane> lanes_{};
 
-    static constexpr std::uint64_t most_patience = 1'000'000'000;
+    static constexpr std::uint64_t most_patience = 100'000'000;
     static constexpr std::uint64_t least_patience = 10'000'000;
 };
 

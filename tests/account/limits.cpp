@@ -197,3 +197,15 @@ TEST_CASE("limits: no text crashes, and what reads is within its type") {
         },
         2000));
 }
+
+TEST_CASE("limits: CUDA_VISIBLE_DEVICES tells which card a device is, where it names cards by number") {
+    using muster::account::visible_position;
+    CHECK(visible_position("2,0,1", 0) == 2);
+    CHECK(visible_position("2,0,1", 2) == 1);
+    CHECK(visible_position("15", 0) == 15);
+    for (auto const* const text : {"", "GPU-1234", "MIG-1", "16", "-1", "99999999999999999999", " 1", "1 ", ","})
+        CHECK_FALSE(visible_position(text, 0));
+    CHECK_FALSE(visible_position("2,0", 2));
+    CHECK_FALSE(visible_position("2,,1", 1));
+    CHECK(visible_position("2,GPU-1,1", 2) == 1);
+}

@@ -17,7 +17,8 @@ namespace muster::account {
 /// Launches go in batches of about two milliseconds. A batch starts when the time is paid for and ends when the card
 /// has done it; then it is paid. What a launch takes is learnt by its kind, say the kernel and its size. A process that
 /// has the card to itself pays what its batches took. Beside others a batch takes longer than it works: there the price
-/// falls at once and rises slowly, and counts where it is below what the batch took.
+/// falls at once and rises slowly, and counts where it is below what the batch took. Of a program that leaves the card
+/// idle between its launches a batch tells little: now and then one of a single launch does.
 ///
 /// How to use: `ready_at` and, once that moment is there, `begin` before the first launch of a batch; `launched` after
 /// each; where that says so, wait for the card and `settle`. Nothing here is locked, sleeps or reads a clock.
@@ -52,7 +53,7 @@ public:
         known_ = known_ && price != price_.end();
         expected_ += price == price_.end() ? 0 : price->second;
         last_ = now;
-        return !known_ || expected_ >= static_cast<double>(batch_length);
+        return !known_ || sample_ || expected_ >= static_cast<double>(batch_length);
     }
 
     /// Pays for the batch, of which the card was done `busy` after its start, and learns from it. `alone`: no other
@@ -66,11 +67,14 @@ public:
             auto const [at, fresh] = price_.try_emplace(what, even);
             auto& price = at->second;
             auto const measured = expected_ > 0 && !fresh ? price * took / expected_ : even;
-            price = true_to_life ? price + (measured - price) / quick
-                                 : std::min(measured, price + (measured - price) / slow);
+            if (true_to_life)
+                price += (measured - price) / quick;
+            else if (measured < price || fed_)
+                price = std::min(measured, price + (measured - price) / slow);
             known += price * count;
         }
         pace_.pay(*paid_until_, start_, static_cast<nanoseconds>(true_to_life ? took : std::min(took, known)));
+        sample_ = !fed_ && ++idled_ % sample_every == 0;
         counts_.clear();
         launches_ = 0;
         expected_ = 0;
@@ -86,6 +90,7 @@ private:
     static constexpr nanoseconds idle_gap = 300'000;
     static constexpr double quick = 8;
     static constexpr double slow = 1024;
+    static constexpr unsigned sample_every = 8;
 
     pace pace_;
     detail::word* paid_until_;
@@ -93,8 +98,10 @@ private:
     nanoseconds last_ = 0;  ///< launch
     double expected_ = 0;   ///< that the batch takes, as far as is known
     double launches_ = 0;
-    bool known_ = true;                                         ///< the price of each launch is
-    bool fed_ = true;                                           ///< each launch came while the card had work
+    bool known_ = true;   ///< the price of each launch is
+    bool fed_ = true;     ///< each launch came while the card had work
+    bool sample_ = false; ///< the batch is to be one launch, so that no pause is in it
+    unsigned idled_ = 0;  ///< batches in which the card had nothing to do for a while
     std::unordered_map<std::uint64_t, std::uint32_t> counts_{}; ///< of the batch, by kind
     std::unordered_map<std::uint64_t, double> price_{};         ///< nanoseconds, by kind
 };

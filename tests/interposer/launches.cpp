@@ -1,0 +1,126 @@
+// The share of time.
+
+#include <chrono>
+#include <thread>
+
+#include "support.hpp"
+
+using namespace interposer_test;
+
+TEST_CASE("interposer: launches take no more than the share of the time, by every form, and all of them arrive") {
+    using launch = decltype(&cuLaunchKernel);
+    for (launch const form : {&cuLaunchKernel, &cuLaunchKernel_ptsz})
+        for (unsigned const blocks : {20U, 400U, 5000U}) { // of a microsecond each
+            CAPTURE(blocks);
+            auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "30"}}, [&] {
+                open_context();
+                auto const count = 60'000 / blocks;
+                auto const begin = std::chrono::steady_clock::now();
+                for (unsigned i = 0; i != count; ++i)
+                    if (form(kernel(1), blocks, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS) return 2;
+                if (pretend_launches() != static_cast<int>(count)) return 3;
+                // The last batch may still be under way, and a burst may have come first.
+                auto const least = std::chrono::microseconds{60'000 * 100 / 30 - 30'000};
+                return std::chrono::steady_clock::now() - begin >= least ? 0 : 4;
+            });
+            CHECK(child.status == 0);
+        }
+}
+
+TEST_CASE("interposer: launches that are recorded are not held up, nor any where the share is whole or switched off") {
+    auto const many = [](bool record) {
+        return [record] {
+            open_context();
+            CUstream stream = nullptr;
+            (void)cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+            if (record) (void)cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+            for (int i = 0; i != 100; ++i) // a second each: held up, they would never end
+                if (cuLaunchKernel(kernel(1), 1'000'000, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr) != CUDA_SUCCESS)
+                    return 2;
+            return pretend_launches() == (record ? 0 : 100) ? 0 : 3;
+        };
+    };
+    CHECK(in_child({{"CUDA_DEVICE_SM_LIMIT", "30"}}, many(true)).status == 0);
+    CHECK(in_child({{"CUDA_DEVICE_SM_LIMIT", "100"}}, many(false)).status == 0);
+    CHECK(in_child({}, many(false)).status == 0);
+    environment const off{{"CUDA_DEVICE_SM_LIMIT", "30"}, {"GPU_CORE_UTILIZATION_POLICY", "disable"}};
+    CHECK(in_child(off, many(false)).status == 0);
+}
+
+TEST_CASE("interposer: work that waits for the next launch doesn't stop that from coming") {
+    auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "30"}}, [] {
+        open_context();
+        auto const begin = std::chrono::steady_clock::now();
+        for (int i = 0; i != 10; ++i) // the first waits for the second, and so on
+            if (cuLaunchKernel(kernel(2), 10, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS) return 2;
+        if (pretend_launches() != 10) return 3;
+        return std::chrono::steady_clock::now() - begin < std::chrono::seconds{20} ? 0 : 4;
+    });
+    CHECK(child.status == 0);
+}
+
+TEST_CASE("interposer: a process alone on the card pays for what its kernels took, however that varies") {
+    auto const run = [](environment env) {
+        env.emplace_back("CUDA_DEVICE_SM_LIMIT", "30");
+        return in_child(env, [] {
+            open_context();
+            auto const begin = std::chrono::steady_clock::now();
+            unsigned sum = 0;
+            for (unsigned i = 0; i != 60; ++i) { // a kernel and a grid, but lengths of 300 us to 3 ms
+                unsigned length = 300 * (1 + i * 7 % 10);
+                void* arguments[] = {&length};
+                sum += length;
+                if (cuLaunchKernel(kernel(3), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) != CUDA_SUCCESS)
+                    return 2;
+            }
+            auto const took = std::chrono::steady_clock::now() - begin;
+            return took > std::chrono::microseconds{sum * 2} ? 0 : 1; // at 30 % it is more than three times as long
+        });
+    };
+    CHECK(run({}).status == 0);
+}
+
+TEST_CASE("interposer: many threads launch at once within one share, and none is lost") {
+    auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "50"}}, [] {
+        auto const begin = std::chrono::steady_clock::now();
+        std::vector<std::thread> threads;
+        for (int t = 0; t != 8; ++t)
+            threads.emplace_back([t] {
+                open_context();
+                CUstream s = nullptr;
+                if (t % 2 == 0) (void)cuStreamCreate(&s, 0);
+                auto const form = t % 4 == 1 ? &cuLaunchKernel_ptsz : &cuLaunchKernel;
+                for (int i = 0; i != 100; ++i)
+                    if (form(kernel(1), 50, 1, 1, 1, 1, 1, 0, s, nullptr, nullptr) != CUDA_SUCCESS) _exit(2);
+            });
+        for (auto& t : threads) t.join();
+        if (pretend_launches() != 800) return 3;
+        // 40 ms of work; the last batch may be under way, and a burst came first.
+        return std::chrono::steady_clock::now() - begin > std::chrono::milliseconds{60} ? 0 : 4;
+    });
+    CHECK(child.status == 0);
+}
+
+TEST_CASE("interposer: every form of a launch waits for its turn") {
+    auto const paced = [](std::function<CUresult()> const& once) {
+        return in_child({{"CUDA_DEVICE_SM_LIMIT", "10"}}, [&] {
+            open_context();
+            auto const begin = std::chrono::steady_clock::now();
+            for (int i = 0; i != 5; ++i)
+                if (once() != CUDA_SUCCESS) return 2;
+            // Five of 5 ms: but for the first burst and the last, 50 ms each.
+            return std::chrono::steady_clock::now() - begin > std::chrono::milliseconds{150} ? 0 : 3;
+        });
+    };
+    CHECK(paced([] { return cuLaunchKernel(kernel(1), 5000, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); }).status ==
+          0);
+    CHECK(paced([] {
+              CUlaunchConfig c{};
+              c.gridDimX = 5000;
+              c.gridDimY = c.gridDimZ = 1;
+              return cuLaunchKernelEx(&c, kernel(1), nullptr, nullptr);
+          }).status == 0);
+    CHECK(paced([] { return cuLaunchCooperativeKernel(kernel(1), 5000, 1, 1, 1, 1, 1, 0, nullptr, nullptr); }).status ==
+          0);
+    CHECK(paced([] { return cuLaunchGrid(kernel(1), 5000, 1); }).status == 0);
+}
