@@ -4,12 +4,11 @@
 
 #include "driver.hpp"
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
-#include <muster/account/throttle.hpp>
+#include <muster/account/gate.hpp>
+#include <muster/ext/clock.hpp>
 
 #include "memory.hpp"
 #include "pools.hpp"
@@ -17,26 +16,19 @@
 
 namespace muster::interposer {
 
-/// Lets launches through when the throttle says so, waits for the card where it says so, and tells it what that took.
-///
-/// No launch waits for ever: work that is not done in good time may be waiting for a launch that is still to come.
-class gate {
+/// The streams of a device that a batch of launches went to, each with the event that tells when it has done them.
+class streams {
 public:
-    gate(CUdevice device, account::pace pace, account::detail::word& paid_until) noexcept
-        : device_(device), throttle_(pace, paid_until) {}
+    explicit streams(CUdevice device) noexcept : device_(device) {}
 
-    /// Launches when it may; `what` tells kinds of work apart.
-    template <class Call>
-    [[nodiscard]] CUresult launch(std::uint64_t what, CUstream stream, bool per_thread, Call call) {
-        if (is_capturing(stream, per_thread)) return call(); // records, and takes no time
-        enter();
-        auto const result = call();
-        leave(what, stream, per_thread, result == CUDA_SUCCESS);
-        return result;
-    }
+    [[nodiscard]] static account::nanoseconds now() noexcept { return ext::now(); }
+    static void sleep_until(account::nanoseconds moment) noexcept { ext::sleep_until(moment); }
+    [[nodiscard]] bool alone() const { return session::current().alone(device_); }
+    [[nodiscard]] bool note(CUstream stream, bool per_thread);
+    [[nodiscard]] bool wait(account::nanoseconds deadline);
+    [[nodiscard]] bool wait_on(account::nanoseconds deadline);
 
 private:
-    /// A stream, with the event that tells when it has done the batch.
     struct lane {
         CUcontext context = nullptr;
         CUstream stream = nullptr;
@@ -44,31 +36,16 @@ private:
         void const* thread = nullptr; ///< whose stream it is, if each thread has one of that name
         CUevent event = nullptr;
         bool in_batch = false;
-        bool unfinished = false; ///< the batch wasn't waited for to its end
+        bool unfinished = false;
 
         void record() noexcept;
+        [[nodiscard]] bool same(lane const& l) const noexcept {
+            return stream == l.stream && context == l.context && per_thread == l.per_thread && thread == l.thread;
+        }
     };
 
-    void enter();
-    void catch_up();
-    void leave(std::uint64_t what, CUstream stream, bool per_thread, bool launched);
-    [[nodiscard]] lane* lane_of(CUstream stream, bool per_thread);
-    void finish();
-    [[nodiscard]] bool wait_for(CUevent event, std::uint64_t deadline) noexcept;
-
     CUdevice device_;
-    account::throttle throttle_;
-    std::mutex mutex_{};
-    std::condition_variable open_{};
-    int under_way_ = 0;         ///< launches that are with the driver now
-    bool closing_ = false;      ///< the batch takes no more
-    std::uint64_t start_ = 0;   ///< of the batch
-    std::uint64_t left_at_ = 0; ///< when a batch was given up that wasn't done; zero: it was
-    std::uint64_t patience_ = most_patience;
     std::vector<lane> lanes_{};
-
-    static constexpr std::uint64_t most_patience = 100'000'000;
-    static constexpr std::uint64_t least_patience = 10'000'000;
 };
 
 template <class Call>
@@ -76,7 +53,9 @@ template <class Call>
     auto& s = session::current();
     if (!s.paced()) return call();
     auto* const g = s.gate_of(current_device());
-    return g == nullptr ? call() : g->launch(what, stream, per_thread, call);
+    if (g == nullptr || is_capturing(stream, per_thread)) return call(); // what is recorded takes no time
+    return g->launch(
+        what, call, [](CUresult r) { return r == CUDA_SUCCESS; }, stream, per_thread);
 }
 
 /// What tells a kernel's launches apart: which one, and how large.

@@ -174,7 +174,8 @@ gate* session::gate_of(CUdevice device) noexcept {
     if (!pace.limits()) return nullptr;
     std::lock_guard const lock{looking_};
     if (card.its_gate == nullptr)
-        card.its_gate = new (std::nothrow) gate{device, pace, (*file_)->paid_until(*row_there)};
+        card.its_gate =
+            new (std::nothrow) gate{account::throttle{pace, (*file_)->paid_until(*row_there)}, streams{device}};
     return card.its_gate;
 }
 

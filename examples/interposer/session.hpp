@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <muster/account/gate.hpp>
 #include <muster/account/holdings.hpp>
 #include <muster/account/ledger.hpp>
 #include <muster/account/limits.hpp>
@@ -46,7 +47,8 @@ struct executable_state {
     bool backed = false; ///< it was launched since the last trim
 };
 
-class gate;
+class streams;
+using gate = account::gate<streams>;
 
 /// One process. A forked child makes its own: the parent's pointers mean nothing there.
 class session {

@@ -47,14 +47,21 @@ TEST_CASE("interposer: launches that are recorded are not held up, nor any where
     CHECK(in_child(off, many(false)).status == 0);
 }
 
-TEST_CASE("interposer: work that waits for the next launch doesn't stop that from coming") {
-    auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "30"}}, [] {
-        open_context();
+TEST_CASE("interposer: work that waits for a launch on another card doesn't stop that from coming") {
+    // As collectives do that one thread launches on all cards.
+    auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "30"}, {"PRETEND_CARDS", "2"}}, [] {
         auto const begin = std::chrono::steady_clock::now();
-        for (int i = 0; i != 10; ++i) // the first waits for the second, and so on
-            if (cuLaunchKernel(kernel(2), 10, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS) return 2;
-        if (pretend_launches() != 10) return 3;
-        return std::chrono::steady_clock::now() - begin < std::chrono::seconds{20} ? 0 : 4;
+        CUcontext contexts[2]{};
+        for (CUdevice const d : {0, 1}) (void)cuDevicePrimaryCtxRetain(&contexts[d], d);
+        for (int i = 0; i != 10; ++i)
+            for (int const d : {0, 1}) {
+                (void)cuCtxSetCurrent(contexts[d]);
+                if (cuLaunchKernel(kernel(d == 0 ? 2 : 1), 10, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) !=
+                    CUDA_SUCCESS)
+                    return 2;
+            }
+        if (pretend_launches() != 20) return 3;
+        return std::chrono::steady_clock::now() - begin < std::chrono::seconds{5} ? 0 : 4;
     });
     CHECK(child.status == 0);
 }

@@ -245,7 +245,7 @@ void end_context(card& of) {
 context* primaries[2]{};
 
 /// A kernel's handle says what it does. 1: takes as long as it has blocks, in microseconds. 2: waits until one more is
-/// launched. 3: takes as many microseconds as its first argument says. 4: needs 256 MiB of local memory.
+/// launched, wherever. 3: takes as many microseconds as its first argument says. 4: needs 256 MiB of local memory.
 CUresult launch(std::uintptr_t kernel, std::uint64_t blocks, CUstream s, void** arguments = nullptr) {
     std::lock_guard const lock{mutex};
     if (is_recorded(s)) {
@@ -255,6 +255,7 @@ CUresult launch(std::uintptr_t kernel, std::uint64_t blocks, CUstream s, void** 
     if (here() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     auto& c = *here();
     ++launches;
+    for (auto& other : cards()) other.stuck = false;
     c.stuck = kernel == 2;
     std::uint64_t const length = kernel == 3 ? *static_cast<unsigned*>(arguments[0]) : blocks;
     c.busy_until = std::max(c.busy_until, clock_type::now()) + std::chrono::microseconds{length};

@@ -75,11 +75,13 @@ public:
         }
         pace_.pay(*paid_until_, start_, static_cast<nanoseconds>(true_to_life ? took : std::min(took, known)));
         sample_ = !fed_ && ++idled_ % sample_every == 0;
-        counts_.clear();
-        launches_ = 0;
-        expected_ = 0;
-        known_ = true;
-        fed_ = true;
+        clear();
+    }
+
+    /// Pays for the time of a batch that tells nothing of its launches: they aren't done, or something else was not.
+    void settle_blindly(nanoseconds busy) noexcept {
+        overrun(start_, busy);
+        clear();
     }
 
     /// Pays for work that went on, from `since`, after its batch was settled.
@@ -91,6 +93,14 @@ private:
     static constexpr double quick = 8;
     static constexpr double slow = 1024;
     static constexpr unsigned sample_every = 8;
+
+    void clear() noexcept {
+        counts_.clear();
+        launches_ = 0;
+        expected_ = 0;
+        known_ = true;
+        fed_ = true;
+    }
 
     pace pace_;
     detail::word* paid_until_;

@@ -1,0 +1,151 @@
+#include <muster/account/gate.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using muster::percent;
+using muster::account::gate;
+using muster::account::nanoseconds;
+using muster::account::pace;
+using muster::account::throttle;
+
+namespace {
+
+constexpr nanoseconds ms = 1'000'000;
+constexpr nanoseconds never = ~nanoseconds{0};
+
+/// A card in simulated time that does one thing after the other.
+struct simulation {
+    nanoseconds now = 1000 * ms;
+    nanoseconds busy_until = 0;
+    nanoseconds worked = 0;
+    std::vector<nanoseconds> waits{};
+
+    void work(nanoseconds length) {
+        worked += length == never ? 0 : length;
+        busy_until = length == never ? never : std::max(busy_until == never ? 0 : busy_until, now) + length;
+        now += 4000; // the launch itself
+    }
+};
+
+struct simulated_card {
+    simulation* s;
+
+    [[nodiscard]] nanoseconds now() const { return s->now; }
+    void sleep_until(nanoseconds moment) const { s->now = std::max(s->now, moment); }
+    [[nodiscard]] bool alone() const { return true; }
+    [[nodiscard]] bool note() const { return true; }
+    [[nodiscard]] bool wait(nanoseconds deadline) const {
+        auto const begin = s->now;
+        s->now = std::max(s->now, std::min(deadline, s->busy_until));
+        s->waits.push_back(s->now - begin);
+        return s->busy_until <= s->now;
+    }
+    [[nodiscard]] bool wait_on(nanoseconds deadline) const { return wait(deadline); }
+};
+
+bool yes(int) { return true; }
+
+/// The share of the time that launches of a length get, in percent, over so many of them.
+double share(int limit, nanoseconds length, int launches) {
+    simulation s;
+    muster::account::detail::word paid{0};
+    gate<simulated_card> g{throttle{pace{percent{limit}}, paid}, simulated_card{&s}};
+    auto const begin = s.now;
+    for (int i = 0; i != launches; ++i)
+        (void)g.launch(
+            1, [&] { return s.work(length), 0; }, yes);
+    return 100.0 * static_cast<double>(s.worked) / static_cast<double>(s.now - begin);
+}
+
+} // namespace
+
+TEST_CASE("gate: the share is kept for work of any length, as long as it takes") {
+    CHECK(share(30, ms / 20, 20'000) == doctest::Approx(30).epsilon(0.1));
+    CHECK(share(30, ms, 2'000) == doctest::Approx(30).epsilon(0.05));
+    CHECK(share(50, 60 * ms, 200) == doctest::Approx(50).epsilon(0.05));
+    CHECK(share(30, 250 * ms, 100) == doctest::Approx(30).epsilon(0.1)); // longer than a batch is waited for
+    CHECK(share(30, 2000 * ms, 60) == doctest::Approx(30).epsilon(0.15));
+}
+
+TEST_CASE("gate: work that waits for the next launch is given up on, and no launch waits without end") {
+    simulation s;
+    muster::account::detail::word paid{0};
+    gate<simulated_card> g{throttle{pace{percent{50}}, paid}, simulated_card{&s}};
+    for (int i = 0; i != 50; ++i) {
+        auto const before = s.now;
+        (void)g.launch(
+            1, [&] { return s.work(never), 0; }, yes);
+        CHECK(s.now - before < 30'000 * ms);
+    }
+    // A pair of which the second ends both: soon as ever.
+    for (int i = 0; i != 100; ++i)
+        (void)g.launch(
+            1, [&] { return s.work(ms), 0; }, yes);
+    auto const before = s.now;
+    for (int i = 0; i != 100; ++i)
+        (void)g.launch(
+            1, [&] { return s.work(ms), 0; }, yes);
+    CHECK(s.now - before < 300 * ms);
+}
+
+TEST_CASE("gate: what fails is not work") {
+    simulation s;
+    muster::account::detail::word paid{0};
+    gate<simulated_card> g{throttle{pace{percent{10}}, paid}, simulated_card{&s}};
+    for (int i = 0; i != 100; ++i)
+        CHECK(g.launch(
+                  1, [] { return 7; }, [](int) { return false; }) == 7);
+    CHECK(paid == 0);
+    CHECK(s.waits.empty());
+}
+
+namespace {
+
+/// A card that is done at once; counts who is at it.
+struct instant_card {
+    std::atomic<int>* inside;
+    [[nodiscard]] static nanoseconds now() {
+        return static_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch().count());
+    }
+    static void sleep_until(nanoseconds moment) {
+        std::this_thread::sleep_for(std::chrono::nanoseconds{moment > now() ? moment - now() : 0});
+    }
+    [[nodiscard]] static bool alone() { return false; }
+    [[nodiscard]] bool note(int) const { return true; }
+    [[nodiscard]] bool wait(nanoseconds) const {
+        CHECK(*inside == 0); // every launch of the batch has come back from the driver
+        return true;
+    }
+    [[nodiscard]] static bool wait_on(nanoseconds) { return true; }
+};
+
+} // namespace
+
+TEST_CASE("gate: threads launch at once, none while the card is waited for, and none is left behind") {
+    std::atomic<int> inside{0};
+    std::atomic<int> launched{0};
+    muster::account::detail::word paid{0};
+    gate<instant_card> g{throttle{pace{percent{90}}, paid}, instant_card{&inside}};
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t != 8; ++t)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i != 2000; ++i)
+                (void)g.launch(
+                    t,
+                    [&] {
+                        ++inside;
+                        ++launched;
+                        --inside;
+                        return 0;
+                    },
+                    yes, 1);
+        });
+    for (auto& t : threads) t.join();
+    CHECK(launched == 16'000);
+}
