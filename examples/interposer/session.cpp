@@ -50,6 +50,13 @@ bytes context_size() {
     return read ? read->value_or(bytes{0}) : bytes{0};
 }
 
+/// Whether a moment is there; then the next one is so many milliseconds later.
+bool is_due(std::atomic<account::nanoseconds>& moment, account::nanoseconds ms) noexcept {
+    auto const t = ext::now();
+    auto set = moment.load(std::memory_order_relaxed);
+    return t >= set && moment.compare_exchange_strong(set, t + ms * 1'000'000);
+}
+
 /// The bytes that one process has, among all on a card.
 std::optional<unsigned long long> bytes_of(std::vector<card_process> const& all, unsigned int number) {
     for (auto const& p : all)
@@ -180,13 +187,9 @@ gate* session::gate_of(CUdevice device) noexcept {
 }
 
 bool session::alone(CUdevice device) {
-    constexpr std::uint64_t second = 1'000'000'000;
-    auto const row_there = row(device);
-    if (!row_there || number_ == 0) return false;
+    if (!row(device) || number_ == 0) return false;
     auto& card = cards_[static_cast<std::size_t>(device)];
-    auto const t = ext::now();
-    auto next = card.next_look.load();
-    if (t < next || !card.next_look.compare_exchange_strong(next, t + second)) return card.alone;
+    if (!is_due(card.next_look, 1000)) return card.alone;
     auto const all = processes_on(card.uuid);
     card.alone = all && all->size() == 1 && all->front().number == number_;
     return card.alone;
@@ -227,7 +230,12 @@ std::size_t session::limit(CUdevice device) noexcept {
 
 std::size_t session::used(CUdevice device) noexcept {
     auto const card = row(device);
-    return card ? static_cast<std::size_t>((*file_)->used(*card).value) : 0;
+    if (!card) return 0;
+    auto& ledger = **file_;
+    // The dead hold nothing; nobody asks for them more than ten times a second.
+    if (ledger.used(*card) > ledger.held(place_, *card) + ledger.beside(place_, *card) && is_due(next_sweep_, 100))
+        ledger.sweep(ext::this_process(), ext::is_alive);
+    return static_cast<std::size_t>(ledger.used(*card).value);
 }
 
 std::optional<session::figures> session::figures_of(std::string const& uuid, unsigned int index) noexcept {
@@ -304,12 +312,7 @@ void session::measure_all() {
 }
 
 void session::measure_now_and_then() {
-    constexpr std::uint64_t quarter = 250'000'000;
-    if (number_ == 0) return;
-    auto const t = ext::now();
-    if (t < next_measure_.load(std::memory_order_relaxed)) return;
-    next_measure_ = t + quarter;
-    measure_all();
+    if (number_ != 0 && is_due(next_measure_, 250)) measure_all();
 }
 
 void session::forget(CUcontext context) {

@@ -137,7 +137,7 @@ private:
         std::atomic<std::uint32_t> row{0}; ///< of the ledger, one up; zero: not looked up
         std::atomic<gate*> its_gate{nullptr};
         std::atomic<bool> alone{false};
-        std::atomic<std::uint64_t> next_look{0};
+        std::atomic<account::nanoseconds> next_look{0};
         std::string uuid{};
         std::size_t position = 0; ///< among the container's cards, as its limits are numbered
     };
@@ -156,7 +156,8 @@ private:
     std::mutex looking_{};
     std::mutex measuring_{};
     std::atomic<unsigned int> number_{0}; ///< of this process, by NVML's count; zero: not known
-    std::atomic<std::uint64_t> next_measure_{0};
+    std::atomic<account::nanoseconds> next_measure_{0};
+    std::atomic<account::nanoseconds> next_sweep_{0};
     std::mutex mutex_{};
 };
 

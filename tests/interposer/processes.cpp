@@ -54,6 +54,7 @@ TEST_CASE("interposer: processes share one limit; what a killed one held is ther
     CHECK(in_child(env, ask(500 * mib)).status == 0);
     kill(holder, SIGKILL);
     waitpid(holder, nullptr, 0);
+    CHECK(in_child(env, [] { return open_context(), free_now(by(road::linker)) == limit ? 0 : 1; }).status == 0);
     CHECK(in_child(env, ask(2000 * mib)).status == 0);
     std::filesystem::remove(ledger);
 }
