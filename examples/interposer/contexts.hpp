@@ -7,7 +7,9 @@
 
 #include <utility>
 
+#include "launch.hpp"
 #include "memory.hpp"
+#include "pools.hpp"
 
 namespace muster::interposer {
 
@@ -47,6 +49,7 @@ template <class Call>
 /// With a context goes all that was allocated in it.
 template <class Call>
 [[nodiscard]] CUresult context_gone(CUcontext context, Call call) {
+    forget_launches(context);
     return then(call, [context](session& s) {
         s.forget(context);
         s.measure_all();
@@ -56,10 +59,14 @@ template <class Call>
 /// A primary context is gone when nobody retains it any more, or at once.
 template <class Call>
 [[nodiscard]] CUresult primary_released(CUdevice device, Call call) {
-    return then(call, [device](session& s) {
-        auto const at = static_cast<std::size_t>(device);
-        if (at >= s.primaries.size() || is_active(device)) return;
-        s.forget(s.locked([&](session& in) { return std::exchange(in.primaries[at], nullptr); }));
+    auto const at = static_cast<std::size_t>(device);
+    auto* const context = session::current().locked(
+        [at](session& in) { return at < in.primaries.size() ? in.primaries[at] : CUcontext{nullptr}; });
+    forget_launches(context);
+    return then(call, [device, context](session& s) {
+        if (context == nullptr || is_active(device)) return;
+        s.forget(context);
+        forget_pools(s, device);
         s.measure_all();
     });
 }

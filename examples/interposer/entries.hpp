@@ -8,9 +8,10 @@
 // Rows with a twin for streams that are per thread: the same, with the ending _ptsz, which `own` tells.
 #define MUSTER_STREAM_ENTRIES(ROW, _, own)                                                                             \
     ROW(cuMemAllocAsync##_, (CUdeviceptr * p, size_t n, CUstream s), (p, n, s),                                        \
-        from_pool(current_pool(s), n, s, own, [&] { return real().cuMemAllocAsync##_(p, n, s); }))                     \
+        from_pool([&] { return current_pool(s); }, n, s, own, [&] { return real().cuMemAllocAsync##_(p, n, s); }))     \
     ROW(cuMemAllocFromPoolAsync##_, (CUdeviceptr * p, size_t n, CUmemoryPool pool, CUstream s), (p, n, pool, s),       \
-        from_pool({pool}, n, s, own, [&] { return real().cuMemAllocFromPoolAsync##_(p, n, pool, s); }))                \
+        from_pool([&] { return pool_of_device{pool}; }, n, s, own,                                                     \
+                  [&] { return real().cuMemAllocFromPoolAsync##_(p, n, pool, s); }))                                   \
     ROW(cuMemFreeAsync##_, (CUdeviceptr p, CUstream s), (p, s),                                                        \
         given_back(p, [&] { return real().cuMemFreeAsync##_(p, s); }))                                                 \
     ROW(cuLaunchKernel##_,                                                                                             \
@@ -34,6 +35,12 @@
         with_memory(e, [&] { return real().cuGraphUpload##_(e, s); }))                                                 \
     ROW(cuGraphLaunch##_, (CUgraphExec e, CUstream s), (e, s),                                                         \
         with_memory(e, [&] { return paced(key_of(e), s, own, [&] { return real().cuGraphLaunch##_(e, s); }); }))       \
+    ROW(cuStreamBeginCapture##_, (CUstream s), (s), recording([&] { return real().cuStreamBeginCapture##_(s); }))      \
+    ROW(cuStreamBeginCapture_v2##_, (CUstream s, CUstreamCaptureMode m), (s, m),                                       \
+        recording([&] { return real().cuStreamBeginCapture_v2##_(s, m); }))                                            \
+    ROW(cuStreamBeginCaptureToGraph##_,                                                                                \
+        (CUstream s, CUgraph g, CUgraphNode const* d, CUgraphEdgeData const* q, size_t n, CUstreamCaptureMode m),      \
+        (s, g, d, q, n, m), recording([&] { return real().cuStreamBeginCaptureToGraph##_(s, g, d, q, n, m); }))        \
     ROW(cuStreamSynchronize##_, (CUstream s), (s), settled([&] { return real().cuStreamSynchronize##_(s); }))
 
 #define MUSTER_PLAIN_ENTRIES(ROW)                                                                                      \
@@ -86,11 +93,15 @@
     ROW(cuMemPoolImportFromShareableHandle,                                                                            \
         (CUmemoryPool * pool, void* h, CUmemAllocationHandleType t, unsigned long long f), (pool, h, t, f),            \
         pool_known(pool, 0, false, [&] { return real().cuMemPoolImportFromShareableHandle(pool, h, t, f); }))          \
+    ROW(cuDeviceSetMemPool, (CUdevice d, CUmemoryPool pool), (d, pool),                                                \
+        pool_chosen([&] { return real().cuDeviceSetMemPool(d, pool); }))                                               \
+    ROW(cuMemSetMemPool, (CUmemLocation * l, CUmemAllocationType t, CUmemoryPool pool), (l, t, pool),                  \
+        pool_chosen([&] { return real().cuMemSetMemPool(l, t, pool); }))                                               \
     ROW(cuMemPoolDestroy, (CUmemoryPool pool), (pool), pool_gone(pool, [&] { return real().cuMemPoolDestroy(pool); })) \
     ROW(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep), (pool, keep),                                               \
-        pool_changed(pool, [&] { return real().cuMemPoolTrimTo(pool, keep); }))                                        \
+        pool_changed([&] { return real().cuMemPoolTrimTo(pool, keep); }))                                              \
     ROW(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute a, void* value), (pool, a, value),              \
-        pool_changed(pool, [&] { return real().cuMemPoolSetAttribute(pool, a, value); }))                              \
+        pool_changed([&] { return real().cuMemPoolSetAttribute(pool, a, value); }))                                    \
     ROW(cuGraphAddMemAllocNode,                                                                                        \
         (CUgraphNode * n, CUgraph g, CUgraphNode const* d, size_t c, CUDA_MEM_ALLOC_NODE_PARAMS* q), (n, g, d, c, q),  \
         node_added(q, [&] { return real().cuGraphAddMemAllocNode(n, g, d, c, q); }))                                   \
@@ -152,6 +163,8 @@
     ROW(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS * q, unsigned int n, unsigned int f), (q, n, f),     \
         paced(kind_of(q->function, q->gridDimX, q->gridDimY, q->gridDimZ), q->hStream, false,                          \
               [&] { return real().cuLaunchCooperativeKernelMultiDevice(q, n, f); }))                                   \
+    ROW(cuStreamDestroy_v2, (CUstream s), (s), stream_gone(s, [&] { return real().cuStreamDestroy_v2(s); }))           \
+    ROW(cuStreamDestroy, (CUstream s), (s), stream_gone(s, [&] { return real().cuStreamDestroy(s); }))                 \
     ROW(cuCtxSynchronize, (void), (), settled([&] { return real().cuCtxSynchronize(); }))                              \
     ROW(cuEventSynchronize, (CUevent e), (e), settled([&] { return real().cuEventSynchronize(e); }))                   \
     ROW(cuMemGetInfo_v2, (size_t * free, size_t * total), (free, total),                                               \

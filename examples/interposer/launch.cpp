@@ -67,14 +67,29 @@ bool streams::note(CUstream stream, bool per_thread) {
 
 void streams::lane::record() noexcept {
     in_context const of_the_stream{context};
-    // Where the stream or its context is gone, there is nothing to wait for.
+    // Where that fails, there is nothing to wait for.
     if (!ask(per_thread ? real().cuEventRecord_ptsz : real().cuEventRecord, event, stream)) event = nullptr;
+    recorded = true;
+}
+
+void streams::forget(CUstream stream) noexcept {
+    for (auto& l : lanes_) {
+        if (l.stream != stream || l.thread != nullptr) continue;
+        if (l.in_batch && !l.recorded) l.record();
+        l.stream = nullptr; // a new one may get its number
+        l.thread = this;    // which no launch has
+    }
+}
+
+void streams::forget(CUcontext context) noexcept {
+    std::erase_if(lanes_, [context](lane const& l) { return l.context == context; });
 }
 
 bool streams::wait(account::nanoseconds deadline) {
     for (auto& l : lanes_) {
         l.unfinished = std::exchange(l.in_batch, false);
-        if (l.unfinished && l.thread == nullptr) l.record();
+        if (l.unfinished && !std::exchange(l.recorded, false)) l.record();
+        l.recorded = false;
     }
     return wait_on(deadline);
 }

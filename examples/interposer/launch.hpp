@@ -27,6 +27,10 @@ public:
     [[nodiscard]] bool note(CUstream stream, bool per_thread);
     [[nodiscard]] bool wait(account::nanoseconds deadline);
     [[nodiscard]] bool wait_on(account::nanoseconds deadline);
+    /// A stream goes: what it has to do is done all the same.
+    void forget(CUstream stream) noexcept;
+    /// A context goes, with all in it.
+    void forget(CUcontext context) noexcept;
 
 private:
     struct lane {
@@ -36,6 +40,7 @@ private:
         void const* thread = nullptr; ///< whose stream it is, if each thread has one of that name
         CUevent event = nullptr;
         bool in_batch = false;
+        bool recorded = false; ///< the event is behind the batch
         bool unfinished = false;
 
         void record() noexcept;
@@ -47,6 +52,20 @@ private:
     CUdevice device_;
     std::vector<lane> lanes_{};
 };
+
+/// Lets no gate come back to a stream or a context that goes.
+template <class Handle>
+void forget_launches(Handle h) {
+    for (std::size_t device = 0; device != account::ledger_cards; ++device)
+        if (auto* const g = session::current().gate_made(device); g != nullptr)
+            g->visit([h](streams& all) { all.forget(h); });
+}
+
+template <class Call>
+[[nodiscard]] CUresult stream_gone(CUstream stream, Call call) {
+    forget_launches(stream);
+    return call();
+}
 
 template <class Call>
 [[nodiscard]] CUresult paced(std::uint64_t what, CUstream stream, bool per_thread, Call call) {

@@ -36,17 +36,24 @@ template <class Handle>
         return h;
 }
 
+/// Calls the driver, and `f(session)` if that went well.
+template <class Call, class F>
+[[nodiscard]] CUresult then(Call call, F f) {
+    auto const result = call();
+    if (result == CUDA_SUCCESS) f(session::current());
+    return result;
+}
+
 /// Calls the driver for something of `size` bytes on the current device; `*made` becomes the new pointer or handle.
 template <class Made, class Call>
-[[nodiscard]] CUresult counted(Made* made, std::size_t size, Call call) {
+[[nodiscard]] CUresult counted(Made* made, std::size_t size, Call call, bool managed = false) {
     auto& s = session::current();
-    holding const held{current_device(), size, current_context()};
+    holding const held{current_device(), size, current_context(), managed};
     if (!s.reserve(held.device, size)) return CUDA_ERROR_OUT_OF_MEMORY;
     auto const result = call();
-    if (result == CUDA_SUCCESS)
-        s.held.keep(key_of(*made), held);
-    else
-        s.release(held.device, size);
+    if (result != CUDA_SUCCESS) return s.release(held.device, size), result;
+    if (managed) s.managed += size;
+    s.held.keep(key_of(*made), held);
     return result;
 }
 
@@ -54,7 +61,7 @@ template <class Made, class Call>
 /// may have more than there is.
 template <class Call>
 [[nodiscard]] CUresult managed(CUdeviceptr* p, std::size_t n, Call call) {
-    return counted(p, session::current().oversubscribes() ? 0 : footprint(n), call);
+    return counted(p, session::current().oversubscribes() ? 0 : footprint(n), call, true);
 }
 
 /// Rows of which the driver chooses the length.
@@ -89,7 +96,7 @@ template <class Call>
     auto& s = session::current();
     auto const held = s.held.take(p);
     auto const result = call();
-    if (held && result == CUDA_SUCCESS) s.release(held->device, held->size);
+    if (held && result == CUDA_SUCCESS) s.release(*held);
     if (held && result != CUDA_SUCCESS) s.held.keep(p, *held);
     return result;
 }
@@ -110,25 +117,17 @@ template <class Call>
     return result;
 }
 
-/// Calls the driver, and `f(session)` if that went well.
-template <class Call, class F>
-[[nodiscard]] CUresult then(Call call, F f) {
-    auto const result = call();
-    if (result == CUDA_SUCCESS) f(session::current());
-    return result;
-}
-
 template <class Call>
 [[nodiscard]] CUresult unreferenced(CUmemGenericAllocationHandle h, Call call) {
     return then(call, [h](session& s) {
-        if (auto const gone = s.physical.release(h)) s.release(gone->device, gone->size);
+        if (auto const gone = s.physical.release(h)) s.release(*gone);
     });
 }
 
 template <class Call>
 [[nodiscard]] CUresult unmapped(CUdeviceptr p, std::size_t size, Call call) {
     return then(call, [p, size](session& s) {
-        for (auto const& gone : s.physical.unmap(p, size)) s.release(gone.device, gone.size);
+        for (auto const& gone : s.physical.unmap(p, size)) s.release(gone);
     });
 }
 

@@ -11,22 +11,33 @@ namespace muster::interposer {
 
 /// Whether what is launched or allocated on a stream is only noted down, for a graph.
 [[nodiscard]] inline bool is_capturing(CUstream stream, bool per_thread) noexcept {
+    if (!session::current().records.load(std::memory_order_relaxed)) return false;
     auto* const question = per_thread ? real().cuStreamIsCapturing_ptsz : real().cuStreamIsCapturing;
     auto status = CU_STREAM_CAPTURE_STATUS_NONE;
     return question != nullptr && (!ask(question, stream, &status) || status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-/// Another thread may be recording a graph, which many questions to the driver would spoil, but for a thread that says
-/// so beforehand.
+/// A graph is recorded from here on, or will be.
+template <class Call>
+[[nodiscard]] CUresult recording(Call call) {
+    session::current().records = true;
+    return call();
+}
+
+/// A thread may be recording a graph, which many questions to the driver would spoil, but for those of a thread that
+/// says so beforehand.
 class relaxed {
 public:
-    relaxed() noexcept { exchange(); }
+    relaxed() noexcept : needed_(session::current().records.load(std::memory_order_relaxed)) { exchange(); }
     relaxed(relaxed const&) = delete;
     relaxed& operator=(relaxed const&) = delete;
     ~relaxed() { exchange(); }
 
 private:
-    void exchange() noexcept { (void)ask(real().cuThreadExchangeStreamCaptureMode, &mode_); }
+    void exchange() noexcept {
+        if (needed_) (void)ask(real().cuThreadExchangeStreamCaptureMode, &mode_);
+    }
+    bool needed_;
     CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
@@ -44,8 +55,21 @@ struct pool_of_device {
 /// The pool that allocations on a stream come from.
 [[nodiscard]] inline pool_of_device current_pool(CUstream stream) noexcept {
     pool_of_device out{nullptr, device_of(stream)};
-    (void)ask(real().cuDeviceGetMemPool, &out.pool, out.device);
+    auto& known = session::current().current_pools;
+    if (static_cast<std::size_t>(out.device) >= known.size()) return out;
+    auto& at = known[static_cast<std::size_t>(out.device)];
+    if ((out.pool = at.load(std::memory_order_relaxed)) != nullptr) return out;
+    relaxed const while_asking;
+    if (ask(real().cuDeviceGetMemPool, &out.pool, out.device)) at = out.pool;
     return out;
+}
+
+/// Another pool may be the current one from now on.
+template <class Call>
+[[nodiscard]] CUresult pool_chosen(Call call) {
+    return then(call, [](session& s) {
+        for (auto& p : s.current_pools) p = nullptr;
+    });
 }
 
 /// Sets a pool's charge to what the driver says it keeps.
@@ -55,10 +79,10 @@ inline void recount(session& s, CUmemoryPool pool, pool_state& state) noexcept {
         s.adjust(state.device, state.charged, kept);
 }
 
-inline void recount_pool(session& s, CUmemoryPool pool) {
+inline void recount_pool(session& s, CUmemoryPool pool, CUdevice device) {
     relaxed const while_asking;
     s.locked([&](session& in) {
-        if (auto const at = in.pools.find(pool); at != in.pools.end()) recount(in, pool, at->second);
+        recount(in, pool, in.pools.try_emplace(pool, pool_state{device, 0, true}).first->second);
     });
 }
 
@@ -70,22 +94,25 @@ inline void recount_pools(session& s) {
     });
 }
 
-template <class Call>
-[[nodiscard]] CUresult from_pool(pool_of_device of, std::size_t size, CUstream stream, bool per_thread, Call call) {
+/// `find()` is the pool, which nobody must ask for while a graph is recorded; where its device isn't known, the pool
+/// is.
+template <class Find, class Call>
+[[nodiscard]] CUresult from_pool(Find find, std::size_t size, CUstream stream, bool per_thread, Call call) {
     if (is_capturing(stream, per_thread)) return call(); // its launch will take the memory
     auto& s = session::current();
-    auto const device = s.locked([&](session& in) {
-        auto at = in.pools.find(of.pool);
-        if (at == in.pools.end())
-            at = in.pools.insert({of.pool, {of.device < 0 ? current_device() : of.device, 0, true}}).first;
-        return at->second.counted ? at->second.device : -1;
-    });
-    if (device < 0) return call();
-    if (!s.reserve(device, size)) return CUDA_ERROR_OUT_OF_MEMORY;
+    pool_of_device of = find();
+    if (of.device < 0)
+        of.device = s.locked([&](session& in) {
+            auto const at = in.pools.find(of.pool);
+            if (at == in.pools.end()) return current_device();
+            return at->second.counted ? at->second.device : -1;
+        });
+    if (of.device < 0) return call();
+    if (!s.reserve(of.device, size)) return CUDA_ERROR_OUT_OF_MEMORY;
     auto const result = call();
     // The pool is charged before the reservation goes, so that nobody gets in between.
-    if (result == CUDA_SUCCESS) recount_pool(s, of.pool);
-    s.release(device, size);
+    if (result == CUDA_SUCCESS) recount_pool(s, of.pool, of.device);
+    s.release(of.device, size);
     return result;
 }
 
@@ -104,17 +131,31 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] CUresult pool_changed(CUmemoryPool pool, Call call) {
-    return then(call, [pool](session& s) { recount_pool(s, pool); });
+[[nodiscard]] CUresult pool_changed(Call call) {
+    return then(call, [](session& s) { recount_pools(s); });
+}
+
+/// Forgets pools that are gone: `f(handle, state)` says which.
+template <class F>
+void forget_pools_if(session& s, F f) {
+    s.locked([&](session& in) {
+        std::erase_if(in.pools, [&](auto const& entry) {
+            bool const gone = f(entry.first, entry.second);
+            if (gone) in.release(entry.second.device, entry.second.charged);
+            return gone;
+        });
+        for (auto& p : in.current_pools) p = nullptr;
+    });
+}
+
+inline void forget_pools(session& s, CUdevice device) {
+    forget_pools_if(s, [device](CUmemoryPool, pool_state const& state) { return state.device == device; });
 }
 
 template <class Call>
 [[nodiscard]] CUresult pool_gone(CUmemoryPool pool, Call call) {
     return then(call, [pool](session& s) {
-        s.locked([&](session& in) {
-            auto const last = in.pools.extract(pool);
-            if (last) in.release(last.mapped().device, last.mapped().charged);
-        });
+        forget_pools_if(s, [pool](CUmemoryPool p, pool_state const&) { return p == pool; });
     });
 }
 

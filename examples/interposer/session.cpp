@@ -186,6 +186,10 @@ gate* session::gate_of(CUdevice device) noexcept {
     return card.its_gate;
 }
 
+gate* session::gate_made(std::size_t device) noexcept {
+    return device < cards_.size() ? cards_[device].its_gate.load(std::memory_order_acquire) : nullptr;
+}
+
 bool session::alone(CUdevice device) {
     if (!row(device) || number_ == 0) return false;
     auto& card = cards_[static_cast<std::size_t>(device)];
@@ -302,7 +306,11 @@ void session::measure(CUdevice device) {
         if (!all) return;
         if ((*file_)->held(place_, *row_there) != before) continue; // the two figures are of different moments
         bytes const whole{static_cast<std::int64_t>(bytes_of(*all, number_).value_or(0))};
-        return (*file_)->set_beside(place_, *row_there, std::max(whole - before, bytes{0}));
+        // How much of managed memory is in the whole nobody can tell: what was beside it before is still there.
+        auto& context = cards_[static_cast<std::size_t>(device)].context;
+        auto const beside = std::max(whole - before, managed == 0 || whole == bytes{0} ? bytes{0} : context);
+        if (managed == 0) context = beside;
+        return (*file_)->set_beside(place_, *row_there, beside);
     }
 }
 
@@ -317,7 +325,7 @@ void session::measure_now_and_then() {
 
 void session::forget(CUcontext context) {
     held.take_if([&](holding const& h) {
-        if (h.context == context) release(h.device, h.size);
+        if (h.context == context) release(h);
         return h.context == context;
     });
 }

@@ -29,6 +29,7 @@ struct holding {
     CUdevice device = 0;
     std::size_t size = 0;
     CUcontext context = nullptr;
+    bool managed = false; ///< on the card or not, as the driver likes
 };
 
 /// A memory pool: what it was charged, which follows what it keeps.
@@ -72,10 +73,19 @@ public:
     /// Sets a charge to what is really there; what can't be had by right is counted all the same.
     void adjust(CUdevice device, std::size_t& charged, std::size_t kept) noexcept;
 
+    /// Gives back what a record says.
+    void release(holding const& h) noexcept {
+        release(h.device, h.size);
+        if (h.managed) managed -= h.size;
+    }
+    std::atomic<std::size_t> managed{0}; ///< bytes of managed memory
+
     /// Whether some card's share of time is held, so that launches need a closer look.
     [[nodiscard]] bool paced() const noexcept { return paced_; }
     /// The gate before a device's launches; null: its time isn't held.
     [[nodiscard]] gate* gate_of(CUdevice device) noexcept;
+    /// The same, if there is one yet.
+    [[nodiscard]] gate* gate_made(std::size_t device) noexcept;
     /// Whether no other process has anything on the card, as of the last second.
     [[nodiscard]] bool alone(CUdevice device);
 
@@ -125,6 +135,10 @@ public:
     std::atomic<std::size_t> executables_with_memory{0};
     std::array<std::size_t, account::ledger_cards> graph_charges{}; ///< by device
     std::array<CUcontext, account::ledger_cards> primaries{};
+    /// The pool that each device's allocations come from; null: not asked for yet.
+    std::array<std::atomic<CUmemoryPool>, account::ledger_cards> current_pools{};
+    /// Whether graphs were ever recorded, so that questions to the driver must take care.
+    std::atomic<bool> records{false};
 
 private:
     static inline std::atomic<session*> the_one{nullptr};
@@ -137,6 +151,7 @@ private:
         std::atomic<std::uint32_t> row{0}; ///< of the ledger, one up; zero: not looked up
         std::atomic<gate*> its_gate{nullptr};
         std::atomic<bool> alone{false};
+        bytes context{0}; ///< and what came with it, when it was last told apart from managed memory
         std::atomic<account::nanoseconds> next_look{0};
         std::string uuid{};
         std::size_t position = 0; ///< among the container's cards, as its limits are numbered

@@ -131,3 +131,22 @@ TEST_CASE("interposer: every form of a launch waits for its turn") {
           0);
     CHECK(paced([] { return cuLaunchGrid(kernel(1), 5000, 1); }).status == 0);
 }
+
+TEST_CASE("interposer: streams and contexts may go while their launches are still to be paid for") {
+    auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "50"}}, [] {
+        for (int round = 0; round != 20; ++round) {
+            open_context();
+            for (int i = 0; i != 20; ++i) {
+                CUstream s = nullptr;
+                if (cuStreamCreate(&s, 0) != CUDA_SUCCESS) return 2;
+                if (cuLaunchKernel(kernel(1), 30, 1, 1, 1, 1, 1, 0, s, nullptr, nullptr) != CUDA_SUCCESS) return 3;
+                if (cuLaunchKernel(kernel(1), 30, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS)
+                    return 4;
+                if (cuStreamDestroy(s) != CUDA_SUCCESS) return 5;
+            }
+            if (round % 2 == 0 && cuDevicePrimaryCtxReset(0) != CUDA_SUCCESS) return 6;
+        }
+        return pretend_launches() == 800 ? 0 : 7;
+    });
+    CHECK(child.status == 0);
+}

@@ -167,6 +167,16 @@ TEST_CASE("interposer: managed memory counts for the card unless the container m
         return cuMemFree(p) == CUDA_SUCCESS ? 0 : 3;
     };
     CHECK(in_child(limited, take).status == 1);
+    // It doesn't hide what else there is, wherever it lies.
+    CHECK(in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"PRETEND_CONTEXT", "524288000"}}, [] {
+              open_context();
+              CUdeviceptr p = 0;
+              CUdeviceptr q = 0;
+              if (cuMemAllocManaged(&p, 1000 * mib, CU_MEM_ATTACH_GLOBAL) != CUDA_SUCCESS) return 2;
+              if (cuMemAlloc(&q, 600 * mib) != CUDA_ERROR_OUT_OF_MEMORY) return 3; // everything is counted anew here
+              if (cuMemAlloc(&q, 500 * mib) != CUDA_SUCCESS || cuMemFree(p) != CUDA_SUCCESS) return 4;
+              return cuMemAlloc(&q, 1000 * mib) == CUDA_SUCCESS ? 0 : 5;
+          }).status == 0);
     CHECK(in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"CUDA_OVERSUBSCRIBE", "true"}, {"PRETEND_NVML_BLIND", "1"}},
                    take)
               .status == 0);

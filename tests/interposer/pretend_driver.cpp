@@ -106,7 +106,10 @@ struct executable {
 };
 std::map<std::uint64_t, card*> graph_blocks; ///< live memory of graphs, by address
 
+struct context;
 struct stream {
+    bool gone = false;
+    context* in = nullptr;
     card* of = nullptr;
     graph* recorded = nullptr; ///< while it is captured
     bool spoilt = false;
@@ -118,6 +121,7 @@ std::atomic<int> launches = 0;
 /// A context is a number and the card it is on.
 struct context {
     card* of = nullptr;
+    bool gone = false;
 };
 thread_local context* current = nullptr;
 
@@ -273,10 +277,16 @@ CUresult load(std::uint64_t* m, void const* image) {
 }
 
 struct event {
+    context* in = nullptr;
     clock_type::time_point due{};
     card* of = nullptr;
     bool stuck = false;
 };
+
+/// What is gone must not be used: the real driver may crash.
+void must_live(bool lives) {
+    if (!lives) std::abort();
+}
 
 } // namespace
 
@@ -322,6 +332,7 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* c, CUdevice d) {
 }
 EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice d) {
     if (card_at(d).primary) end_context(card_at(d));
+    if (primaries[d] != nullptr) primaries[d]->gone = true;
     return card_at(d).primary = false, CUDA_SUCCESS;
 }
 EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d) { return cuDevicePrimaryCtxReset_v2(d); }
@@ -335,6 +346,7 @@ EXPORT CUresult cuCtxCreate_v4(CUcontext* c, CUctxCreateParams*, unsigned int, C
 }
 EXPORT CUresult cuCtxDestroy_v2(CUcontext c) {
     end_context(*as<context*>(c)->of);
+    as<context*>(c)->gone = true;
     if (current == as<context*>(c)) current = nullptr;
     return CUDA_SUCCESS;
 }
@@ -415,6 +427,7 @@ EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool p, CUmemPool_attribute a, voi
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool* p, CUdevice d) {
+    if (auto const refused = question(); refused != CUDA_SUCCESS) return refused;
     return *p = as<CUmemoryPool>(&card_at(d).default_pool), CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* p, CUdevice d) { return cuDeviceGetMemPool(p, d); }
@@ -576,8 +589,12 @@ EXPORT CUresult cuLaunchGrid(CUfunction f, int x, int y) {
 }
 
 EXPORT CUresult cuStreamCreate(CUstream* s, unsigned int) {
-    return *s = as<CUstream>(new stream{here()}), CUDA_SUCCESS;
+    auto* const made = new stream;
+    made->in = current;
+    made->of = here();
+    return *s = as<CUstream>(made), CUDA_SUCCESS;
 }
+EXPORT CUresult cuStreamDestroy_v2(CUstream s) { return stream_of(s)->gone = true, CUDA_SUCCESS; }
 EXPORT CUresult cuStreamGetDevice(CUstream s, CUdevice* d) { return *d = stream_of(s)->of->number, CUDA_SUCCESS; }
 EXPORT CUresult cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode) {
     stream_of(s)->recorded = new graph;
@@ -599,16 +616,20 @@ EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
     return std::swap(*mode, capture_mode), CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuEventCreate(CUevent* e, unsigned int) { return *e = as<CUevent>(new event), CUDA_SUCCESS; }
-EXPORT CUresult cuEventRecord(CUevent e, CUstream) {
+EXPORT CUresult cuEventCreate(CUevent* e, unsigned int) { return *e = as<CUevent>(new event{current}), CUDA_SUCCESS; }
+EXPORT CUresult cuEventRecord(CUevent e, CUstream s) {
     std::lock_guard const lock{mutex};
-    return *as<event*>(e) = {here()->busy_until, here(), here()->stuck}, CUDA_SUCCESS;
+    auto& of = *as<event*>(e);
+    must_live(!of.in->gone && (stream_of(s) == nullptr || (!stream_of(s)->gone && !stream_of(s)->in->gone)));
+    if (here() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    return of = {of.in, here()->busy_until, here(), here()->stuck}, CUDA_SUCCESS;
 }
 EXPORT CUresult cuEventRecord_ptsz(CUevent e, CUstream s) { return cuEventRecord(e, s); }
 EXPORT CUresult cuEventQuery(CUevent e) {
     if (auto const refused = question(); refused != CUDA_SUCCESS) return refused;
     std::lock_guard const lock{mutex};
     auto& of = *as<event*>(e);
+    must_live(!of.in->gone);
     of.stuck = of.stuck && of.of->stuck;
     return of.stuck || clock_type::now() < of.due ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }

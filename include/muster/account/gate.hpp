@@ -46,6 +46,13 @@ public:
         return result;
     }
 
+    /// Calls `f(card)` while no other thread does anything to it.
+    template <class F>
+    void visit(F f) {
+        std::lock_guard const lock{mutex_};
+        f(card_);
+    }
+
 private:
     static constexpr nanoseconds most_patience = 100'000'000;
     static constexpr nanoseconds least_patience = 10'000'000;
