@@ -42,7 +42,7 @@ template <class Call>
     auto const retain = [&] { return real().cuDevicePrimaryCtxRetain(context, device); };
     auto const result = s.can_measure() && is_active(device) ? retain() : context_made(device, retain);
     if (auto const at = static_cast<std::size_t>(device); result == CUDA_SUCCESS && at < s.primaries.size())
-        s.locked([&](session& in) { in.primaries[at] = *context; });
+        s.primaries[at] = *context;
     return result;
 }
 
@@ -51,7 +51,7 @@ template <class Call>
 [[nodiscard]] CUresult context_gone(CUcontext context, Call call) {
     forget_launches(context);
     return then(call, [context](session& s) {
-        s.forget(context);
+        s.books.forget(context);
         s.measure_all();
     });
 }
@@ -60,21 +60,16 @@ template <class Call>
 template <class Call>
 [[nodiscard]] CUresult primary_released(CUdevice device, Call call) {
     auto const at = static_cast<std::size_t>(device);
-    auto* const context = session::current().locked(
-        [at](session& in) { return at < in.primaries.size() ? in.primaries[at] : CUcontext{nullptr}; });
+    auto& known = session::current().primaries;
+    CUcontext const context = at < known.size() ? known[at].load() : nullptr;
     forget_launches(context);
     return then(call, [device, context](session& s) {
         if (context == nullptr || is_active(device)) return;
-        s.forget(context);
-        forget_pools(s, device);
+        s.books.forget(context);
+        s.books.pools.forget_if([device](std::uint64_t, int d) { return d == device; });
+        for (auto& p : s.current_pools) p = nullptr;
         s.measure_all();
     });
-}
-
-/// Something that makes a context larger or smaller.
-template <class Call>
-[[nodiscard]] CUresult measured(Call call) {
-    return then(call, [](session& s) { s.measure_all(); });
 }
 
 inline void unload(CUmodule m) noexcept { (void)ask(real().cuModuleUnload, m); }
@@ -83,23 +78,22 @@ inline void unload(CUlibrary l) noexcept { (void)ask(real().cuLibraryUnload, l);
 template <class Handle, class Call>
 [[nodiscard]] CUresult loaded(Handle* h, Call call) {
     auto& s = session::current();
-    holding held{current_device(), 0, current_context()};
+    auto const device = current_device();
     auto const before = free_memory();
     auto const result = call();
     if (result != CUDA_SUCCESS) return result;
     auto const after = free_memory();
-    held.size = before > after ? before - after : 0;
-    if (held.size == 0) return result;
+    if (after >= before) return result;
     if (s.can_measure()) {
-        s.measure(held.device);
-        if (s.limit(held.device) == 0 || s.used(held.device) <= s.limit(held.device)) return result;
-    } else if (s.reserve(held.device, held.size)) {
-        s.held.keep(key_of(*h), held);
+        s.measure(device);
+        if (s.limit(device) == 0 || s.used(device) <= s.limit(device)) return result;
+    } else if (s.reserve(device, before - after)) {
+        s.books.keep(key_of(*h), {device, before - after, current_context()});
         return result;
     }
     unload(*h);
     *h = nullptr;
-    s.measure(held.device);
+    s.measure(device);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 

@@ -72,14 +72,16 @@
         given_back(key_of(a), [&] { return real().cuMipmappedArrayDestroy(a); }))                                      \
     ROW(cuMemCreate, (CUmemGenericAllocationHandle * h, size_t n, CUmemAllocationProp const* q, unsigned long long f), \
         (h, n, q, f), physical(h, n, *q, [&] { return real().cuMemCreate(h, n, q, f); }))                              \
-    ROW(cuMemRelease, (CUmemGenericAllocationHandle h), (h), unreferenced(h, [&] { return real().cuMemRelease(h); }))  \
+    ROW(cuMemRelease, (CUmemGenericAllocationHandle h), (h),                                                           \
+        then([&] { return real().cuMemRelease(h); }, [&](session& s) { s.books.release_handle(h); }))                  \
     ROW(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * h, void* at), (h, at),                            \
         then([&] { return real().cuMemRetainAllocationHandle(h, at); },                                                \
-             [&](session& s) { s.physical.retain(*h, reinterpret_cast<std::uintptr_t>(at)); }))                        \
+             [&](session& s) { s.books.retain(*h, reinterpret_cast<std::uintptr_t>(at)); }))                           \
     ROW(cuMemMap, (CUdeviceptr p, size_t n, size_t o, CUmemGenericAllocationHandle h, unsigned long long f),           \
         (p, n, o, h, f),                                                                                               \
-        then([&] { return real().cuMemMap(p, n, o, h, f); }, [&](session& s) { s.physical.map(p, n, h); }))            \
-    ROW(cuMemUnmap, (CUdeviceptr p, size_t n), (p, n), unmapped(p, n, [&] { return real().cuMemUnmap(p, n); }))        \
+        then([&] { return real().cuMemMap(p, n, o, h, f); }, [&](session& s) { s.books.map(p, n, h); }))               \
+    ROW(cuMemUnmap, (CUdeviceptr p, size_t n), (p, n),                                                                 \
+        then([&] { return real().cuMemUnmap(p, n); }, [&](session& s) { s.books.unmap(p, n); }))                       \
     ROW(cuMemPoolCreate, (CUmemoryPool * pool, CUmemPoolProps const* q), (pool, q),                                    \
         pool_known(pool, q->location, [&] { return real().cuMemPoolCreate(pool, q); }))                                \
     ROW(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice d), (pool, d),                                       \
@@ -99,9 +101,9 @@
         pool_chosen([&] { return real().cuMemSetMemPool(l, t, pool); }))                                               \
     ROW(cuMemPoolDestroy, (CUmemoryPool pool), (pool), pool_gone(pool, [&] { return real().cuMemPoolDestroy(pool); })) \
     ROW(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep), (pool, keep),                                               \
-        pool_changed([&] { return real().cuMemPoolTrimTo(pool, keep); }))                                              \
+        then([&] { return real().cuMemPoolTrimTo(pool, keep); }, recount_pools))                                       \
     ROW(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute a, void* value), (pool, a, value),              \
-        pool_changed([&] { return real().cuMemPoolSetAttribute(pool, a, value); }))                                    \
+        then([&] { return real().cuMemPoolSetAttribute(pool, a, value); }, recount_pools))                             \
     ROW(cuGraphAddMemAllocNode,                                                                                        \
         (CUgraphNode * n, CUgraph g, CUgraphNode const* d, size_t c, CUDA_MEM_ALLOC_NODE_PARAMS* q), (n, g, d, c, q),  \
         node_added(q, [&] { return real().cuGraphAddMemAllocNode(n, g, d, c, q); }))                                   \
@@ -111,7 +113,8 @@
         instantiated(e, g, [&] { return real().cuGraphInstantiate_v2(e, g, n, log, l); }))                             \
     ROW(cuGraphInstantiate, (CUgraphExec * e, CUgraph g, CUgraphNode * n, char* log, size_t l), (e, g, n, log, l),     \
         instantiated(e, g, [&] { return real().cuGraphInstantiate(e, g, n, log, l); }))                                \
-    ROW(cuGraphExecDestroy, (CUgraphExec e), (e), graph_gone(e, [&] { return real().cuGraphExecDestroy(e); }))         \
+    ROW(cuGraphExecDestroy, (CUgraphExec e), (e),                                                                      \
+        then([&] { return real().cuGraphExecDestroy(e); }, [&](session& s) { s.books.forget_graph(key_of(e)); }))      \
     ROW(cuDeviceGraphMemTrim, (CUdevice d), (d),                                                                       \
         graph_memory_trimmed(d, [&] { return real().cuDeviceGraphMemTrim(d); }))                                       \
     ROW(cuDevicePrimaryCtxRetain, (CUcontext * c, CUdevice d), (c, d), primary_retained(c, d))                         \
@@ -135,7 +138,8 @@
     ROW(cuCtxDestroy, (CUcontext c), (c), context_gone(c, [&] { return real().cuCtxDestroy(c); }))                     \
     ROW(cuGreenCtxCreate, (CUgreenCtx * c, CUdevResourceDesc q, CUdevice d, unsigned int f), (c, q, d, f),             \
         context_made(d, [&] { return real().cuGreenCtxCreate(c, q, d, f); }))                                          \
-    ROW(cuCtxSetLimit, (CUlimit l, size_t n), (l, n), measured([&] { return real().cuCtxSetLimit(l, n); }))            \
+    ROW(cuCtxSetLimit, (CUlimit l, size_t n), (l, n),                                                                  \
+        then([&] { return real().cuCtxSetLimit(l, n); }, [](session& s) { s.measure_all(); }))                         \
     ROW(cuModuleLoad, (CUmodule * m, char const* file), (m, file),                                                     \
         loaded(m, [&] { return real().cuModuleLoad(m, file); }))                                                       \
     ROW(cuModuleLoadData, (CUmodule * m, void const* image), (m, image),                                               \

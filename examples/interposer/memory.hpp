@@ -47,14 +47,8 @@ template <class Call, class F>
 /// Calls the driver for something of `size` bytes on the current device; `*made` becomes the new pointer or handle.
 template <class Made, class Call>
 [[nodiscard]] CUresult counted(Made* made, std::size_t size, Call call, bool managed = false) {
-    auto& s = session::current();
-    holding const held{current_device(), size, current_context(), managed};
-    if (!s.reserve(held.device, size)) return CUDA_ERROR_OUT_OF_MEMORY;
-    auto const result = call();
-    if (result != CUDA_SUCCESS) return s.release(held.device, size), result;
-    if (managed) s.managed += size;
-    s.held.keep(key_of(*made), held);
-    return result;
+    return session::current().books.take({current_device(), size, current_context(), managed}, call,
+                                         [made] { return key_of(*made); });
 }
 
 /// Managed memory lies on the card or with the host as the driver likes: it counts for the card, unless the container
@@ -68,13 +62,9 @@ template <class Call>
 template <class Pointer, class Size, class Call>
 [[nodiscard]] CUresult pitched(Pointer* p, Size* pitch, std::size_t width, std::size_t height, Call call) {
     constexpr std::size_t widest_alignment = 512;
-    auto& s = session::current();
     auto const bound = footprint(account::times(account::rounded_up(width, widest_alignment), height));
     auto const result = counted(p, bound, call);
-    if (result != CUDA_SUCCESS) return result;
-    auto held = s.held.take(key_of(*p)).value_or(holding{});
-    s.adjust(held.device, held.size, footprint(account::times(*pitch, height)));
-    s.held.keep(key_of(*p), held);
+    if (result == CUDA_SUCCESS) session::current().books.correct(key_of(*p), footprint(account::times(*pitch, height)));
     return result;
 }
 
@@ -90,45 +80,16 @@ template <class Descriptor>
     return footprint(shape);
 }
 
-/// A free of whatever has a record or none: what has none is the driver's business.
 template <class Call>
 [[nodiscard]] CUresult given_back(CUdeviceptr p, Call call) {
-    auto& s = session::current();
-    auto const held = s.held.take(p);
-    auto const result = call();
-    if (held && result == CUDA_SUCCESS) s.release(*held);
-    if (held && result != CUDA_SUCCESS) s.held.keep(p, *held);
-    return result;
+    return session::current().books.give_back(p, call);
 }
-
-// Physical memory is held until neither a handle nor a mapping refers to it.
 
 template <class Call>
 [[nodiscard]] CUresult physical(CUmemGenericAllocationHandle* h, std::size_t size, CUmemAllocationProp const& q,
                                 Call call) {
     if (q.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return call();
-    auto& s = session::current();
-    if (!s.reserve(q.location.id, size)) return CUDA_ERROR_OUT_OF_MEMORY;
-    auto const result = call();
-    if (result == CUDA_SUCCESS)
-        s.physical.add(*h, {q.location.id, size});
-    else
-        s.release(q.location.id, size);
-    return result;
-}
-
-template <class Call>
-[[nodiscard]] CUresult unreferenced(CUmemGenericAllocationHandle h, Call call) {
-    return then(call, [h](session& s) {
-        if (auto const gone = s.physical.release(h)) s.release(*gone);
-    });
-}
-
-template <class Call>
-[[nodiscard]] CUresult unmapped(CUdeviceptr p, std::size_t size, Call call) {
-    return then(call, [p, size](session& s) {
-        for (auto const& gone : s.physical.unmap(p, size)) s.release(gone);
-    });
+    return session::current().books.take_shared({q.location.id, size}, call, [h] { return *h; });
 }
 
 // What a process is told of its card.

@@ -19,10 +19,7 @@ namespace {
 struct real_nvml {
 #define MUSTER_SLOT(name, ...) decltype(&::name) name = nullptr;
     MUSTER_NVML_ENTRIES(MUSTER_SLOT)
-    MUSTER_SLOT(nvmlDeviceGetHandleByUUID)
-    MUSTER_SLOT(nvmlDeviceGetIndex)
-    MUSTER_SLOT(nvmlDeviceGetUUID)
-    MUSTER_SLOT(nvmlInit_v2)
+    MUSTER_NVML_HELPERS(MUSTER_SLOT)
 #undef MUSTER_SLOT
 };
 
@@ -33,10 +30,7 @@ real_nvml const& nvml() noexcept {
         if (library == nullptr) return r;
 #define MUSTER_FIND(name, ...) r.name = reinterpret_cast<decltype(r.name)>(find(library, #name));
         MUSTER_NVML_ENTRIES(MUSTER_FIND)
-        MUSTER_FIND(nvmlDeviceGetHandleByUUID)
-        MUSTER_FIND(nvmlDeviceGetIndex)
-        MUSTER_FIND(nvmlDeviceGetUUID)
-        MUSTER_FIND(nvmlInit_v2)
+        MUSTER_NVML_HELPERS(MUSTER_FIND)
 #undef MUSTER_FIND
         return r;
     }();

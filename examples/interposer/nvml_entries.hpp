@@ -23,3 +23,10 @@
     MUSTER_PROCESS_LISTS(ROW, Graphics, false)                                                                         \
     ROW(nvmlDeviceGetRunningProcessDetailList, (nvmlDevice_t d, nvmlProcessDetailList_t * to), (d, to),                \
         detailed(ask, d, to))
+
+/// Functions of NVML that answers call and nothing stands before.
+#define MUSTER_NVML_HELPERS(ROW)                                                                                       \
+    ROW(nvmlDeviceGetHandleByUUID)                                                                                     \
+    ROW(nvmlDeviceGetIndex)                                                                                            \
+    ROW(nvmlDeviceGetUUID)                                                                                             \
+    ROW(nvmlInit_v2)

@@ -72,56 +72,35 @@ template <class Call>
     });
 }
 
-/// Sets a pool's charge to what the driver says it keeps.
-inline void recount(session& s, CUmemoryPool pool, pool_state& state) noexcept {
-    cuuint64_t kept = 0;
-    if (state.counted && ask(real().cuMemPoolGetAttribute, pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &kept))
-        s.adjust(state.device, state.charged, kept);
-}
-
-inline void recount_pool(session& s, CUmemoryPool pool, CUdevice device) {
-    relaxed const while_asking;
-    s.locked([&](session& in) {
-        recount(in, pool, in.pools.try_emplace(pool, pool_state{device, 0, true}).first->second);
-    });
+/// What a pool keeps.
+[[nodiscard]] inline bool kept_by_pool(std::uint64_t pool, std::uint64_t& bytes) noexcept {
+    auto* const handle = reinterpret_cast<CUmemoryPool>(pool); // NOLINT(performance-no-int-to-ptr)
+    return ask(real().cuMemPoolGetAttribute, handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, static_cast<void*>(&bytes));
 }
 
 inline void recount_pools(session& s) {
     relaxed const while_asking;
-    s.locked([](session& in) {
-        for (auto& [pool, state] : in.pools)
-            if (state.charged != 0) recount(in, pool, state);
-    });
+    s.books.pools.recount_all(kept_by_pool);
 }
 
-/// `find()` is the pool, which nobody must ask for while a graph is recorded; where its device isn't known, the pool
-/// is.
+/// `find()` is the pool, which nobody must ask for while a graph is recorded; where its device isn't known, it is.
 template <class Find, class Call>
 [[nodiscard]] CUresult from_pool(Find find, std::size_t size, CUstream stream, bool per_thread, Call call) {
     if (is_capturing(stream, per_thread)) return call(); // its launch will take the memory
-    auto& s = session::current();
+    auto& books = session::current().books;
     pool_of_device of = find();
-    if (of.device < 0)
-        of.device = s.locked([&](session& in) {
-            auto const at = in.pools.find(of.pool);
-            if (at == in.pools.end()) return current_device();
-            return at->second.counted ? at->second.device : -1;
-        });
+    if (of.device < 0) of.device = books.pools.device_of(key_of(of.pool)).value_or(current_device());
     if (of.device < 0) return call();
-    if (!s.reserve(of.device, size)) return CUDA_ERROR_OUT_OF_MEMORY;
-    auto const result = call();
-    // The pool is charged before the reservation goes, so that nobody gets in between.
-    if (result == CUDA_SUCCESS) recount_pool(s, of.pool, of.device);
-    s.release(of.device, size);
-    return result;
+    return books.take_kept(of.device, size, call, [&] {
+        relaxed const while_asking;
+        books.pools.recount(key_of(of.pool), of.device, kept_by_pool);
+    });
 }
 
 /// Notes whose memory a pool's is.
 template <class Call>
 [[nodiscard]] CUresult pool_known(CUmemoryPool* pool, CUdevice device, bool counted, Call call) {
-    return then(call, [&](session& s) {
-        s.locked([&](session& in) { in.pools.try_emplace(*pool, pool_state{device, 0, counted}); });
-    });
+    return then(call, [&](session& s) { s.books.pools.learn(key_of(*pool), device, counted); });
 }
 
 template <class Call>
@@ -131,31 +110,11 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] CUresult pool_changed(Call call) {
-    return then(call, [](session& s) { recount_pools(s); });
-}
-
-/// Forgets pools that are gone: `f(handle, state)` says which.
-template <class F>
-void forget_pools_if(session& s, F f) {
-    s.locked([&](session& in) {
-        std::erase_if(in.pools, [&](auto const& entry) {
-            bool const gone = f(entry.first, entry.second);
-            if (gone) in.release(entry.second.device, entry.second.charged);
-            return gone;
-        });
-        for (auto& p : in.current_pools) p = nullptr;
-    });
-}
-
-inline void forget_pools(session& s, CUdevice device) {
-    forget_pools_if(s, [device](CUmemoryPool, pool_state const& state) { return state.device == device; });
-}
-
-template <class Call>
 [[nodiscard]] CUresult pool_gone(CUmemoryPool pool, Call call) {
-    return then(call, [pool](session& s) {
-        forget_pools_if(s, [pool](CUmemoryPool p, pool_state const&) { return p == pool; });
+    return pool_chosen([&] {
+        return then(call, [pool](session& s) {
+            s.books.pools.forget_if([pool](std::uint64_t key, int) { return key == key_of(pool); });
+        });
     });
 }
 
@@ -178,7 +137,7 @@ template <class Call>
 }
 
 /// Adds what a graph's allocations take, and those of graphs within it.
-inline void add_memory_of(CUgraph g, graph_memory& to) {
+inline void add_memory_of(CUgraph g, account::takings& to) {
     auto const& r = real();
     if (!lists_nodes()) return;
     std::size_t count = 0;
@@ -198,24 +157,13 @@ inline void add_memory_of(CUgraph g, graph_memory& to) {
     }
 }
 
-/// Sets the charge for a device's graph memory to what there is.
-inline void recount_graph_memory(session& s, CUdevice device) {
-    auto const at = static_cast<std::size_t>(device);
-    s.locked([&](session& in) {
-        cuuint64_t kept = 0;
-        if (at < in.graph_charges.size() &&
-            ask(real().cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &kept))
-            in.adjust(device, in.graph_charges[at], kept);
-    });
-}
-
-[[nodiscard]] inline bool reserve_all(session& s, graph_memory const& wanted) noexcept {
-    for (auto at = wanted.begin(); at != wanted.end(); ++at) {
-        if (s.reserve(at->first, at->second)) continue;
-        for (auto taken = wanted.begin(); taken != at; ++taken) s.release(taken->first, taken->second);
-        return false;
-    }
-    return true;
+/// Charges a device's graph memory.
+inline void recount_graph_memory(CUdevice device) {
+    auto const kept = [](std::uint64_t d, std::uint64_t& bytes) {
+        return ask(real().cuDeviceGetGraphMemAttribute, static_cast<CUdevice>(d),
+                   CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, static_cast<void*>(&bytes));
+    };
+    session::current().books.graph_memory.recount(static_cast<std::uint64_t>(device), device, kept);
 }
 
 /// Counts at once what a node will take, where nobody can tell it later.
@@ -227,56 +175,22 @@ template <class Call>
 template <class Call>
 [[nodiscard]] CUresult instantiated(CUgraphExec* e, CUgraph g, Call call) {
     return then(call, [e, g](session& s) {
-        graph_memory takes;
+        account::takings takes;
         add_memory_of(g, takes);
-        if (takes.empty()) return;
-        s.locked([&](session& in) {
-            in.executables[*e] = {takes};
-            in.executables_with_memory = in.executables.size();
-        });
+        s.books.instantiated(key_of(*e), takes);
     });
 }
 
 template <class Call>
 [[nodiscard]] CUresult with_memory(CUgraphExec e, Call call) {
-    auto& s = session::current();
-    if (s.executables_with_memory.load(std::memory_order_relaxed) == 0) return call();
-    auto const state = s.locked([&](session& in) {
-        auto const at = in.executables.find(e);
-        return at == in.executables.end() ? executable_state{} : at->second;
-    });
-    if (state.takes.empty()) return call();
-    if (!state.backed && !reserve_all(s, state.takes)) return CUDA_ERROR_OUT_OF_MEMORY;
-    auto const result = call();
-    for (auto const& [device, size] : state.takes) {
-        recount_graph_memory(s, device);
-        if (!state.backed) s.release(device, size);
-    }
-    if (result == CUDA_SUCCESS && !state.backed)
-        s.locked([&](session& in) {
-            if (auto const at = in.executables.find(e); at != in.executables.end()) at->second.backed = true;
-        });
-    return result;
+    return session::current().books.launch(key_of(e), call, recount_graph_memory);
 }
 
 template <class Call>
 [[nodiscard]] CUresult graph_memory_trimmed(CUdevice device, Call call) {
     return then(call, [device](session& s) {
-        recount_graph_memory(s, device);
-        s.locked([&](session& in) {
-            for (auto& [e, state] : in.executables) state.backed = false;
-        });
-    });
-}
-
-template <class Call>
-[[nodiscard]] CUresult graph_gone(CUgraphExec e, Call call) {
-    return then(call, [e](session& s) {
-        if (s.executables_with_memory.load(std::memory_order_relaxed) == 0) return;
-        s.locked([&](session& in) {
-            in.executables.erase(e);
-            in.executables_with_memory = in.executables.size();
-        });
+        recount_graph_memory(device);
+        s.books.trimmed();
     });
 }
 
@@ -286,8 +200,7 @@ inline void make_room(session& s, CUdevice device) {
     recount_pools(s);
     relaxed const while_asking;
     auto* const trim = real().cuDeviceGraphMemTrim;
-    if (s.executables_with_memory != 0 && trim != nullptr)
-        (void)graph_memory_trimmed(device, [&] { return trim(device); });
+    if (s.books.has_graphs() && trim != nullptr) (void)graph_memory_trimmed(device, [&] { return trim(device); });
     s.measure(device);
 }
 

@@ -221,12 +221,6 @@ void session::count(CUdevice device, std::size_t size) noexcept {
         (*file_)->charge(place_, *card, bytes{static_cast<std::int64_t>(size)});
 }
 
-void session::adjust(CUdevice device, std::size_t& charged, std::size_t kept) noexcept {
-    if (kept < charged) release(device, charged - kept);
-    if (kept > charged) count(device, kept - charged);
-    charged = kept;
-}
-
 std::size_t session::limit(CUdevice device) noexcept {
     auto const card = deny_ ? std::nullopt : row(device);
     return card ? static_cast<std::size_t>((*file_)->limit(*card).value) : 0;
@@ -308,8 +302,8 @@ void session::measure(CUdevice device) {
         bytes const whole{static_cast<std::int64_t>(bytes_of(*all, number_).value_or(0))};
         // How much of managed memory is in the whole nobody can tell: what was beside it before is still there.
         auto& context = cards_[static_cast<std::size_t>(device)].context;
-        auto const beside = std::max(whole - before, managed == 0 || whole == bytes{0} ? bytes{0} : context);
-        if (managed == 0) context = beside;
+        auto const beside = std::max(whole - before, books.managed() == 0 || whole == bytes{0} ? bytes{0} : context);
+        if (books.managed() == 0) context = beside;
         return (*file_)->set_beside(place_, *row_there, beside);
     }
 }
@@ -321,13 +315,6 @@ void session::measure_all() {
 
 void session::measure_now_and_then() {
     if (number_ != 0 && is_due(next_measure_, 250)) measure_all();
-}
-
-void session::forget(CUcontext context) {
-    held.take_if([&](holding const& h) {
-        if (h.context == context) release(h);
-        return h.context == context;
-    });
 }
 
 } // namespace muster::interposer

@@ -8,15 +8,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include <muster/account/books.hpp>
 #include <muster/account/gate.hpp>
-#include <muster/account/holdings.hpp>
 #include <muster/account/ledger.hpp>
 #include <muster/account/limits.hpp>
 #include <muster/ext/ledger_file.hpp>
@@ -24,32 +22,10 @@
 
 namespace muster::interposer {
 
-/// Bytes that a pointer or handle holds of a device, until its context goes if not before.
-struct holding {
-    CUdevice device = 0;
-    std::size_t size = 0;
-    CUcontext context = nullptr;
-    bool managed = false; ///< on the card or not, as the driver likes
-};
-
-/// A memory pool: what it was charged, which follows what it keeps.
-struct pool_state {
-    CUdevice device = 0;
-    std::size_t charged = 0;
-    bool counted = true; ///< not the host's memory, nor another process's
-};
-
-/// What the allocations of a graph take, by device.
-using graph_memory = std::map<CUdevice, std::size_t>;
-
-/// A graph that can be launched. What its launch took stays in the device's graph memory until that is trimmed.
-struct executable_state {
-    graph_memory takes{};
-    bool backed = false; ///< it was launched since the last trim
-};
-
 class streams;
 using gate = account::gate<streams>;
+class session;
+using process_books = account::books<session, CUresult, CUDA_SUCCESS, CUDA_ERROR_OUT_OF_MEMORY>;
 
 /// One process. A forked child makes its own: the parent's pointers mean nothing there.
 class session {
@@ -70,16 +46,6 @@ public:
     void release(CUdevice device, std::size_t size) noexcept;
     /// Counts what a device has given already, whatever the limit.
     void count(CUdevice device, std::size_t size) noexcept;
-    /// Sets a charge to what is really there; what can't be had by right is counted all the same.
-    void adjust(CUdevice device, std::size_t& charged, std::size_t kept) noexcept;
-
-    /// Gives back what a record says.
-    void release(holding const& h) noexcept {
-        release(h.device, h.size);
-        if (h.managed) managed -= h.size;
-    }
-    std::atomic<std::size_t> managed{0}; ///< bytes of managed memory
-
     /// Whether some card's share of time is held, so that launches need a closer look.
     [[nodiscard]] bool paced() const noexcept { return paced_; }
     /// The gate before a device's launches; null: its time isn't held.
@@ -117,24 +83,11 @@ public:
     /// The same, at most four times a second.
     void measure_now_and_then();
 
-    // Records.
+    process_books books{*this};
 
-    account::holdings<holding> held{};            ///< by pointer or handle
-    account::shared_holdings<holding> physical{}; ///< memory that is mapped
-    /// Forgets all that a context held, which is gone.
-    void forget(CUcontext context);
+    // What operations keep of the driver's answers.
 
-    /// Runs `f` under the lock of what follows; no call that may wait is made there.
-    template <class F>
-    auto locked(F f) {
-        std::lock_guard const lock{mutex_};
-        return f(*this);
-    }
-    std::map<CUmemoryPool, pool_state> pools{};
-    std::unordered_map<CUgraphExec, executable_state> executables{};
-    std::atomic<std::size_t> executables_with_memory{0};
-    std::array<std::size_t, account::ledger_cards> graph_charges{}; ///< by device
-    std::array<CUcontext, account::ledger_cards> primaries{};
+    std::array<std::atomic<CUcontext>, account::ledger_cards> primaries{};
     /// The pool that each device's allocations come from; null: not asked for yet.
     std::array<std::atomic<CUmemoryPool>, account::ledger_cards> current_pools{};
     /// Whether graphs were ever recorded, so that questions to the driver must take care.
@@ -173,7 +126,6 @@ private:
     std::atomic<unsigned int> number_{0}; ///< of this process, by NVML's count; zero: not known
     std::atomic<account::nanoseconds> next_measure_{0};
     std::atomic<account::nanoseconds> next_sweep_{0};
-    std::mutex mutex_{};
 };
 
 /// One line on standard error, if the level asks for it: 0 nothing, 1 what went wrong, 2 what is odd too.

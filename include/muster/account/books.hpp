@@ -1,0 +1,277 @@
+#pragma once
+
+/// \file
+/// A process's books: which of its pointers, handles, pools and graphs holds how much of which device.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include <muster/account/holdings.hpp>
+
+namespace muster::account {
+
+/// Bytes that something holds of a device, until its context goes if not before.
+struct holding {
+    int device = 0;
+    std::uint64_t size = 0;
+    void const* context = nullptr;
+    bool managed = false; ///< on the card or with the host, as the driver likes
+};
+
+/// Memory that is kept for later, as pools do: charged what the driver keeps, not what is handed out. What can't be had
+/// by right is counted all the same, since it is there.
+///
+/// `Account` counts: release(device, size) and count(device, size).
+template <class Account>
+class kept_memory {
+public:
+    explicit kept_memory(Account& a) noexcept : account_(&a) {}
+
+    /// Notes whose memory a pool's is; `counted`: not the host's, nor another process's.
+    void learn(std::uint64_t key, int device, bool counted = true) {
+        std::lock_guard const lock{mutex_};
+        all_.try_emplace(key, state{device, 0, counted});
+    }
+
+    /// Its device, or -1 if it isn't counted; nothing if it isn't known.
+    [[nodiscard]] std::optional<int> device_of(std::uint64_t key) {
+        std::lock_guard const lock{mutex_};
+        auto const at = all_.find(key);
+        if (at == all_.end()) return std::nullopt;
+        return at->second.counted ? at->second.device : -1;
+    }
+
+    /// Charges what is kept there, by `ask(key, bytes&)`, which may fail; learnt first if it wasn't.
+    template <class Ask>
+    void recount(std::uint64_t key, int device, Ask ask) {
+        std::lock_guard const lock{mutex_};
+        settle(key, all_.try_emplace(key, state{device, 0, true}).first->second, ask);
+    }
+
+    /// The same for all that keep something.
+    template <class Ask>
+    void recount_all(Ask ask) {
+        std::lock_guard const lock{mutex_};
+        for (auto& [key, s] : all_)
+            if (s.charged != 0) settle(key, s, ask);
+    }
+
+    /// Forgets those that are gone, by `gone(key, device)`.
+    template <class F>
+    void forget_if(F gone) {
+        std::lock_guard const lock{mutex_};
+        std::erase_if(all_, [&](auto const& entry) {
+            if (!gone(entry.first, entry.second.device)) return false;
+            account_->release(entry.second.device, entry.second.charged);
+            return true;
+        });
+    }
+
+private:
+    struct state {
+        int device = 0;
+        std::uint64_t charged = 0;
+        bool counted = true;
+    };
+
+    template <class Ask>
+    void settle(std::uint64_t key, state& s, Ask ask) {
+        std::uint64_t kept = 0;
+        if (!s.counted || !ask(key, kept)) return;
+        if (kept < s.charged) account_->release(s.device, s.charged - kept);
+        if (kept > s.charged) account_->count(s.device, kept - s.charged);
+        s.charged = kept;
+    }
+
+    Account* account_;
+    std::mutex mutex_{};
+    std::map<std::uint64_t, state> all_{};
+};
+
+/// What a graph takes at its launch, by device.
+using takings = std::map<int, std::uint64_t>;
+
+/// All that a process holds, in the one shape that each call which takes something has: take from the account what the
+/// call may need, call with nothing locked, then keep what it really took, or give everything back.
+///
+/// `Account` has reserve(device, size), which may refuse, release and count. `Result` is what calls answer, `success`
+/// and `refused` two of them.
+template <class Account, class Result, Result success, Result refused>
+class books {
+public:
+    explicit books(Account& a) noexcept : account_(&a), pools(a), graph_memory(a) {}
+
+    // Blocks that one key holds.
+
+    /// Calls for a block; `key()` is what frees it later.
+    template <class Call, class Key>
+    [[nodiscard]] Result take(holding const& h, Call call, Key key) {
+        if (!account_->reserve(h.device, h.size)) return refused;
+        auto const result = call();
+        if (result == success)
+            keep(key(), h);
+        else
+            account_->release(h.device, h.size);
+        return result;
+    }
+
+    /// Keeps what was reserved already.
+    void keep(std::uint64_t key, holding const& h) {
+        if (h.managed) managed_ += h.size;
+        held_.keep(key, h);
+    }
+
+    /// Sets what a block really takes.
+    void correct(std::uint64_t key, std::uint64_t size) {
+        auto h = held_.take(key);
+        if (!h) return;
+        if (size < h->size) account_->release(h->device, h->size - size);
+        if (size > h->size) account_->count(h->device, size - h->size);
+        h->size = size;
+        held_.keep(key, *h);
+    }
+
+    /// Frees whatever has a record or none: what has none is the driver's business.
+    template <class Call>
+    [[nodiscard]] Result give_back(std::uint64_t key, Call call) {
+        auto const h = held_.take(key);
+        auto const result = call();
+        if (h && result == success) release(*h);
+        if (h && result != success) held_.keep(key, *h);
+        return result;
+    }
+
+    /// A context is gone, with all that was allocated in it.
+    void forget(void const* context) {
+        held_.take_if([&](holding const& h) {
+            if (h.context == context) release(h);
+            return h.context == context;
+        });
+    }
+
+    /// Bytes of managed memory.
+    [[nodiscard]] std::uint64_t managed() const noexcept { return managed_.load(std::memory_order_relaxed); }
+
+    // Physical memory, held until neither a handle nor a mapping refers to it.
+
+    template <class Call, class Handle>
+    [[nodiscard]] Result take_shared(holding const& h, Call call, Handle handle) {
+        if (!account_->reserve(h.device, h.size)) return refused;
+        auto const result = call();
+        if (result == success)
+            shared_.add(handle(), h);
+        else
+            account_->release(h.device, h.size);
+        return result;
+    }
+    void retain(std::uint64_t handle, std::uint64_t address) { shared_.retain(handle, address); }
+    void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle) { shared_.map(address, size, handle); }
+    void release_handle(std::uint64_t handle) {
+        if (auto const gone = shared_.release(handle)) release(*gone);
+    }
+    void unmap(std::uint64_t address, std::uint64_t size) {
+        for (auto const& gone : shared_.unmap(address, size)) release(gone);
+    }
+
+    // Memory that is kept.
+
+    /// Calls for something of a pool; `recount()` charges the pool what it keeps then, before the reservation goes, so
+    /// that nobody gets in between.
+    template <class Call, class Recount>
+    [[nodiscard]] Result take_kept(int device, std::uint64_t size, Call call, Recount recount) {
+        if (!account_->reserve(device, size)) return refused;
+        auto const result = call();
+        if (result == success) recount();
+        account_->release(device, size);
+        return result;
+    }
+
+    // Graphs. What a launch takes stays in the device's graph memory until that is trimmed.
+
+    void instantiated(std::uint64_t executable, takings const& takes) {
+        if (takes.empty()) return;
+        std::lock_guard const lock{mutex_};
+        executables_[executable] = {takes};
+        taking_ = executables_.size();
+    }
+
+    /// Whether there are graphs that allocate.
+    [[nodiscard]] bool has_graphs() const noexcept { return taking_.load(std::memory_order_relaxed) != 0; }
+
+    /// Launches a graph; `recount(device)` charges a device's graph memory.
+    template <class Call, class Recount>
+    [[nodiscard]] Result launch(std::uint64_t executable, Call call, Recount recount) {
+        if (!has_graphs()) return call();
+        auto const e = state_of(executable);
+        if (!e.backed && !reserve(e.takes)) return refused;
+        auto const result = call();
+        for (auto const& [device, size] : e.takes) {
+            recount(device);
+            if (!e.backed) account_->release(device, size);
+        }
+        if (result == success && !e.takes.empty()) set_backed(executable);
+        return result;
+    }
+
+    void trimmed() {
+        std::lock_guard const lock{mutex_};
+        for (auto& [key, e] : executables_) e.backed = false;
+    }
+
+    void forget_graph(std::uint64_t executable) {
+        if (!has_graphs()) return;
+        std::lock_guard const lock{mutex_};
+        executables_.erase(executable);
+        taking_ = executables_.size();
+    }
+
+private:
+    struct executable_state {
+        takings takes{};
+        bool backed = false; ///< it was launched since the last trim
+    };
+
+    void release(holding const& h) {
+        account_->release(h.device, h.size);
+        if (h.managed) managed_ -= h.size;
+    }
+
+    [[nodiscard]] bool reserve(takings const& wanted) {
+        for (auto at = wanted.begin(); at != wanted.end(); ++at) {
+            if (account_->reserve(at->first, at->second)) continue;
+            for (auto taken = wanted.begin(); taken != at; ++taken) account_->release(taken->first, taken->second);
+            return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] executable_state state_of(std::uint64_t executable) {
+        std::lock_guard const lock{mutex_};
+        auto const at = executables_.find(executable);
+        return at == executables_.end() ? executable_state{} : at->second;
+    }
+
+    void set_backed(std::uint64_t executable) {
+        std::lock_guard const lock{mutex_};
+        if (auto const at = executables_.find(executable); at != executables_.end()) at->second.backed = true;
+    }
+
+    Account* account_;
+    holdings<holding> held_{};
+    shared_holdings<holding> shared_{};
+    std::atomic<std::uint64_t> managed_{0};
+    std::mutex mutex_{};
+    std::unordered_map<std::uint64_t, executable_state> executables_{};
+    std::atomic<std::size_t> taking_{0};
+
+public:
+    kept_memory<Account> pools;        ///< by handle
+    kept_memory<Account> graph_memory; ///< by device
+};
+
+} // namespace muster::account

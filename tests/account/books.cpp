@@ -1,0 +1,218 @@
+#include <muster/account/books.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/workload/synthetic.hpp>
+
+using muster::account::holding;
+using muster::account::takings;
+using muster::workload::random_numbers;
+
+namespace {
+
+/// An account with a limit a device.
+struct limited {
+    std::atomic<std::uint64_t> used[2]{};
+    std::uint64_t limit = ~std::uint64_t{0};
+
+    bool reserve(int device, std::uint64_t size) {
+        auto seen = used[device].load();
+        do {
+            if (seen + size > limit) return false;
+        } while (!used[device].compare_exchange_weak(seen, seen + size));
+        return true;
+    }
+    void release(int device, std::uint64_t size) {
+        auto const before = used[device].fetch_sub(size);
+        CHECK(before >= size); // nothing is given back twice
+    }
+    void count(int device, std::uint64_t size) { used[device] += size; }
+};
+
+enum class answer { good, bad, refused };
+using books = muster::account::books<limited, answer, answer::good, answer::refused>;
+
+auto const succeed = [] { return answer::good; };
+auto const fail = [] { return answer::bad; };
+
+} // namespace
+
+TEST_CASE("books: a block is charged while it is there, and what fails leaves no trace") {
+    limited a;
+    a.limit = 100;
+    books b{a};
+    auto const key = [] { return std::uint64_t{7}; };
+    CHECK(b.take({0, 60}, succeed, key) == answer::good);
+    CHECK(b.take({0, 60}, succeed, key) == answer::refused);
+    CHECK(b.take({1, 60}, fail, key) == answer::bad);
+    CHECK(a.used[0] == 60);
+    CHECK(a.used[1] == 0);
+    CHECK(b.give_back(8, succeed) == answer::good); // none of ours: the driver's business
+    CHECK(b.give_back(7, fail) == answer::bad);     // still there
+    CHECK(a.used[0] == 60);
+    b.correct(7, 80);
+    CHECK(a.used[0] == 80);
+    b.correct(7, 50);
+    CHECK(a.used[0] == 50);
+    CHECK(b.give_back(7, succeed) == answer::good);
+    CHECK(b.give_back(7, succeed) == answer::good); // twice: gives back once
+    CHECK(a.used[0] == 0);
+}
+
+TEST_CASE("books: with a context goes what was allocated in it, managed memory as well") {
+    limited a;
+    books b{a};
+    int one = 0;
+    int other = 0;
+    for (std::uint64_t k = 1; k != 11; ++k) {
+        holding const h{0, k, k % 2 == 0 ? &one : &other, k > 5};
+        CHECK(b.take(h, succeed, [k] { return k; }) == answer::good);
+    }
+    CHECK(b.managed() == 6 + 7 + 8 + 9 + 10);
+    b.forget(&one);
+    CHECK(a.used[0] == 1 + 3 + 5 + 7 + 9);
+    CHECK(b.managed() == 7 + 9);
+    CHECK(b.give_back(9, succeed) == answer::good);
+    CHECK(b.managed() == 7);
+}
+
+TEST_CASE("books: a pool is charged what it keeps, whatever is handed out of it") {
+    limited a;
+    a.limit = 100;
+    books b{a};
+    std::map<std::uint64_t, std::uint64_t> kept;
+    auto const ask = [&](std::uint64_t pool, std::uint64_t& bytes) { return bytes = kept[pool], true; };
+    auto const from = [&](std::uint64_t pool, std::uint64_t size, std::uint64_t grows) {
+        return b.take_kept(
+            0, size, [&] { return kept[pool] += grows, answer::good; }, [&] { b.pools.recount(pool, 0, ask); });
+    };
+    CHECK(from(1, 10, 32) == answer::good);
+    CHECK(a.used[0] == 32);
+    CHECK(from(1, 10, 0) == answer::good); // there is room in what it keeps
+    CHECK(a.used[0] == 32);
+    CHECK(from(2, 50, 64) == answer::good);
+    CHECK(from(2, 50, 64) == answer::refused);
+    CHECK(a.used[0] == 96);
+    kept[1] = 0;
+    kept[2] = 32;
+    b.pools.recount_all(ask);
+    CHECK(a.used[0] == 32);
+    b.pools.recount(2, 0, [](std::uint64_t, std::uint64_t&) { return false; }); // the driver doesn't tell
+    CHECK(a.used[0] == 32);
+    b.pools.learn(3, 1, false);
+    CHECK(b.pools.device_of(3) == -1); // somebody else's
+    CHECK(b.pools.device_of(2) == 0);
+    CHECK_FALSE(b.pools.device_of(4));
+    kept[3] = 50;
+    b.pools.recount(3, 1, ask);
+    CHECK(a.used[1] == 0);
+    b.pools.forget_if([](std::uint64_t key, int) { return key == 2; });
+    CHECK(a.used[0] == 0);
+    CHECK_FALSE(b.pools.device_of(2));
+}
+
+TEST_CASE("books: a graph's memory is reserved at its first launch, and stays until it is trimmed") {
+    limited a;
+    a.limit = 100;
+    books b{a};
+    std::uint64_t kept[2]{};
+    auto const recount = [&](int device) {
+        b.graph_memory.recount(static_cast<std::uint64_t>(device), device,
+                               [&](std::uint64_t d, std::uint64_t& bytes) { return bytes = kept[d], true; });
+    };
+    CHECK_FALSE(b.has_graphs());
+    CHECK(b.launch(1, succeed, recount) == answer::good);
+    b.instantiated(1, {});
+    CHECK_FALSE(b.has_graphs());
+    b.instantiated(1, {{0, 60}, {1, 30}});
+    b.instantiated(2, {{1, 80}, {0, 50}});
+    auto const launched = [&] { return kept[0] = 60, kept[1] = 30, answer::good; };
+    CHECK(b.launch(1, fail, recount) == answer::bad);
+    CHECK(a.used[0] == 0);
+    CHECK(b.launch(1, launched, recount) == answer::good);
+    CHECK(a.used[0] == 60);
+    CHECK(a.used[1] == 30);
+    CHECK(b.launch(1, launched, recount) == answer::good); // has what it needs
+    CHECK(b.launch(2, succeed, recount) == answer::refused);
+    CHECK(a.used[0] == 60); // all of it or nothing
+    CHECK(a.used[1] == 30);
+    kept[0] = kept[1] = 0;
+    recount(0);
+    recount(1);
+    b.trimmed();
+    CHECK(b.launch(2, fail, recount) == answer::bad);
+    a.count(0, 90);
+    CHECK(b.launch(1, launched, recount) == answer::refused); // and needs it again
+    b.forget_graph(1);
+    b.forget_graph(2);
+    CHECK_FALSE(b.has_graphs());
+    CHECK(a.used[1] == 0);
+}
+
+TEST_CASE("books: threads take and give back at random, and in the end nothing is held") {
+    limited a;
+    a.limit = 100'000;
+    books b{a};
+    std::atomic<std::uint64_t> next{1};
+    std::atomic<std::uint64_t> kept{0};
+    auto const ask = [&](std::uint64_t, std::uint64_t& bytes) { return bytes = kept.load(), true; };
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t != 8; ++t)
+        threads.emplace_back([&, t] {
+            random_numbers random{t};
+            std::vector<std::uint64_t> mine;
+            std::vector<std::uint64_t> handles;
+            for (int i = 0; i != 3000; ++i) {
+                auto const size = 1 + random.below(1000);
+                auto const key = next++;
+                switch (random.below(5)) {
+                case 0:
+                    if (b.take({0, size}, succeed, [&] { return key; }) == answer::good) mine.push_back(key);
+                    break;
+                case 1:
+                    if (b.take_shared({1, size}, succeed, [&] { return key; }) == answer::good) {
+                        b.map(key << 20U, 1, key);
+                        handles.push_back(key);
+                    }
+                    break;
+                case 2:
+                    (void)b.take_kept(
+                        0, size,
+                        [&] {
+                            kept = random.below(5000);
+                            return answer::good;
+                        },
+                        [&] { b.pools.recount(1, 0, ask); });
+                    break;
+                case 3:
+                    if (mine.empty()) break;
+                    if (random.below(2) == 0) (void)b.give_back(mine.back(), fail);
+                    (void)b.give_back(mine.back(), succeed);
+                    mine.pop_back();
+                    break;
+                default:
+                    if (handles.empty()) break;
+                    b.release_handle(handles.back());
+                    b.unmap(handles.back() << 20U, 1);
+                    handles.pop_back();
+                }
+                CHECK(a.used[1] <= a.limit);
+            }
+            for (auto const k : mine) (void)b.give_back(k, succeed);
+            for (auto const h : handles) {
+                b.unmap(h << 20U, 1);
+                b.release_handle(h);
+            }
+        });
+    for (auto& t : threads) t.join();
+    kept = 0;
+    b.pools.recount(1, 0, ask);
+    CHECK(a.used[0] == 0);
+    CHECK(a.used[1] == 0);
+}
