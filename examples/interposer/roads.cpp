@@ -2,10 +2,10 @@
 // own cuGetProcAddress.
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include <muster/ext/loaded_library.hpp>
 
@@ -23,19 +23,14 @@ struct linker {
 
 linker const& real_linker() noexcept {
     static linker const found = [] {
+        auto const find = [](auto*& f, char const* name) {
+            void* at = ext::find_in_loaded("/libc.so", name);
+            if (at == nullptr) at = ext::find_in_loaded("/libdl.so", name); // before glibc 2.34
+            f = reinterpret_cast<std::remove_reference_t<decltype(f)>>(at);
+        };
         linker l;
-        dl_iterate_phdr(
-            [](dl_phdr_info* info, std::size_t, void* to) {
-                auto& out = *static_cast<linker*>(to);
-                std::string_view const name{info->dlpi_name};
-                if (name.find("/libc.so") == name.npos && name.find("/libdl.so") == name.npos) return 0;
-                ext::loaded_library const in{*info};
-                if (auto* const f = in.find("dlsym"); f != nullptr) out.dlsym = reinterpret_cast<decltype(l.dlsym)>(f);
-                if (auto* const f = in.find("dlvsym"); f != nullptr)
-                    out.dlvsym = reinterpret_cast<decltype(l.dlvsym)>(f);
-                return 0;
-            },
-            &l);
+        find(l.dlsym, "dlsym");
+        find(l.dlvsym, "dlvsym");
         return l;
     }();
     return found;
@@ -43,9 +38,7 @@ linker const& real_linker() noexcept {
 
 /// Whether an address lies in the driver or in NVML, so that a user's function of the same name stays the user's.
 bool is_the_drivers(void* address) noexcept {
-    Dl_info where{};
-    if (dladdr(address, &where) == 0 || where.dli_fname == nullptr) return false;
-    std::string_view const file{where.dli_fname};
+    auto const file = ext::library_at(address);
     auto const name = file.substr(file.rfind('/') + 1);
     return name.starts_with("libcuda.so") || name.starts_with("libnvidia-ml.so");
 }
@@ -63,11 +56,14 @@ void* in_place_of(char const* name, void* found) noexcept {
     return ours != nullptr && is_the_drivers(found) ? ours : found;
 }
 
-extern "C" void* muster_dlsym(void* handle, char const* name) noexcept {
-    return in_place_of(name, real_linker().dlsym(handle, name));
+// The jump leaves who asked in the fourth place. What comes next after the caller isn't what comes next after us.
+
+extern "C" void* muster_dlsym(void* handle, char const* name, void*, void* caller) noexcept {
+    return in_place_of(name, handle == RTLD_NEXT ? ext::find_after(caller, name) : real_linker().dlsym(handle, name));
 }
-extern "C" void* muster_dlvsym(void* handle, char const* name, char const* version) noexcept {
-    return in_place_of(name, real_linker().dlvsym(handle, name, version));
+extern "C" void* muster_dlvsym(void* handle, char const* name, char const* version, void* caller) noexcept {
+    return in_place_of(name, handle == RTLD_NEXT ? ext::find_after(caller, name)
+                                                 : real_linker().dlvsym(handle, name, version));
 }
 
 /// What one of our functions replaces where the driver hands out addresses itself.
@@ -147,11 +143,12 @@ void* wrapper_of(char const* name) noexcept {
         ".size " #name ",.-" #name "\n")
 #if defined(__x86_64__)
 #define MUSTER_JUMP_BODY(name)                                                                                         \
-    "endbr64\npush %rdi\npush %rsi\npush %rdx\ncall muster_" name "_target\npop %rdx\npop %rsi\npop %rdi\njmp *%rax\n"
+    "endbr64\npush %rdi\npush %rsi\npush %rdx\ncall muster_" name "_target\npop %rdx\npop %rsi\npop %rdi\n"              \
+    "mov (%rsp), %rcx\njmp *%rax\n"
 #elif defined(__aarch64__)
 #define MUSTER_JUMP_BODY(name)                                                                                         \
     "stp x0, x1, [sp, #-32]!\nstp x2, x30, [sp, #16]\nbl muster_" name "_target\nmov x16, x0\n"                        \
-    "ldp x2, x30, [sp, #16]\nldp x0, x1, [sp], #32\nbr x16\n"
+    "ldp x2, x30, [sp, #16]\nldp x0, x1, [sp], #32\nmov x3, x30\nbr x16\n"
 #else
 #error "muster: dlsym's jump is not written for this processor; see examples/interposer/roads.cpp"
 #endif

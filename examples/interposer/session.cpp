@@ -106,6 +106,8 @@ session::session() noexcept {
         say(o.malformed && denied ? 1 : 2, "%s=%s: %s%s", o.variable.c_str(), o.text.c_str(),
             std::string{message(o.what.code)}.c_str(),
             o.malformed && denied ? "; no device memory is given out: correct it, or set MUSTER_ON_ERROR=allow" : "");
+    if (environment("ACTIVE_OOM_KILLER"))
+        say(2, "ACTIVE_OOM_KILLER: nobody is killed here; what doesn't fit is refused");
     bool const limited = std::any_of(limits_.cards.begin(), limits_.cards.end(),
                                      [](account::card_limit const& card) { return card != account::card_limit{}; });
     bool const metered = !environment("CUDA_DEVICE_MEMORY_SHARED_CACHE").value_or("").empty();

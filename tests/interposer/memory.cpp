@@ -278,3 +278,45 @@ TEST_CASE("interposer: refusals leave outputs as they were, and are the driver's
     });
     CHECK(child.status == 0);
 }
+
+TEST_CASE("interposer: what goes in and out of a pool for long leaves the account where it was") {
+    auto const child = in_child(limited, [] {
+        open_context();
+        CUmemoryPool pool = nullptr;
+        CUmemPoolProps q{};
+        q.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        for (int round = 0; round != 50; ++round) {
+            if (cuMemPoolCreate(&pool, &q) != CUDA_SUCCESS) return 2;
+            CUdeviceptr p[8]{};
+            for (int i = 0; i != 400; ++i) {
+                auto& at = p[i % 8];
+                if (cuMemFreeAsync(at, nullptr) != CUDA_SUCCESS) return 3;
+                auto const size = (1 + static_cast<std::size_t>(i * 7919 % 97)) * mib;
+                auto const result = i % 2 == 0 ? cuMemAllocAsync(&at, size, nullptr)
+                                               : cuMemAllocFromPoolAsync(&at, size, pool, nullptr);
+                if (result != CUDA_SUCCESS) return 4;
+                if (i % 50 == 0 && cuStreamSynchronize(nullptr) != CUDA_SUCCESS) return 5;
+            }
+            for (auto const at : p) (void)cuMemFreeAsync(at, nullptr);
+            if (cuCtxSynchronize() != CUDA_SUCCESS || cuMemPoolDestroy(pool) != CUDA_SUCCESS) return 6;
+            std::size_t free = 0;
+            std::size_t total = 0;
+            if (cuMemGetInfo(&free, &total) != CUDA_SUCCESS || free != limit || pretend_in_use() != 0) return 7;
+        }
+        return 0;
+    });
+    CHECK(child.status == 0);
+}
+
+TEST_CASE("interposer: without a context the driver says what is wrong, and nothing is charged") {
+    auto const child = in_child(limited, [] {
+        CUdeviceptr p = 0;
+        if (cuMemAlloc(&p, mib) != CUDA_ERROR_INVALID_CONTEXT) return 2;
+        if (cuMemAllocAsync(&p, mib, nullptr) != CUDA_ERROR_INVALID_CONTEXT) return 3;
+        if (cuLaunchKernel(kernel(1), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_ERROR_INVALID_CONTEXT)
+            return 4;
+        open_context();
+        return cuMemAlloc(&p, limit) == CUDA_SUCCESS ? 0 : 5;
+    });
+    CHECK(child.status == 0);
+}

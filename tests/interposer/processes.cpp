@@ -1,5 +1,6 @@
 // Processes that share a ledger, whatever becomes of them; and the whole way from a decision to the driver.
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -22,6 +23,27 @@ TEST_CASE("interposer: a ledger that can't be used leaves each process to its ow
     CHECK(child.status == 0);
     CHECK(child.errors.find("is no ledger of this muster") != std::string::npos);
     CHECK(child.errors.find("held to its limits alone") != std::string::npos);
+}
+
+TEST_CASE("interposer: where no ledger can be written, each process is held to its own limits, with a word") {
+    auto const child =
+        in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"CUDA_DEVICE_MEMORY_SHARED_CACHE", "/proc/nowhere/ledger"}},
+                 [] { return fill_and_empty(paths().front(), by(road::linker)); });
+    CHECK(child.status == 0);
+    CHECK(child.errors.find("/proc/nowhere/ledger: can't be made") != std::string::npos);
+    CHECK(std::count(child.errors.begin(), child.errors.end(), '\n') == 1);
+}
+
+TEST_CASE("interposer: a process that came without limits is held to those that the ledger has") {
+    auto const ledger = scratch("inherited");
+    environment const first{{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"CUDA_DEVICE_MEMORY_SHARED_CACHE", ledger}};
+    environment const bare{{"CUDA_DEVICE_MEMORY_SHARED_CACHE", ledger}};
+    environment const higher{{"CUDA_DEVICE_MEMORY_LIMIT", "9g"}, {"CUDA_DEVICE_MEMORY_SHARED_CACHE", ledger}};
+    auto const fill = [] { return fill_and_empty(paths().front(), by(road::linker)); };
+    CHECK(in_child(first, fill).status == 0);
+    CHECK(in_child(bare, fill).status == 0);
+    CHECK(in_child(higher, fill).status == 0);
+    std::filesystem::remove(ledger);
 }
 
 TEST_CASE("interposer: processes share one limit; what a killed one held is there for the next that needs it") {

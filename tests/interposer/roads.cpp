@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <clocale>
 #include <csignal>
+#include <cstdio>
 #include <thread>
 
 #include "support.hpp"
@@ -13,6 +15,8 @@ extern "C" {
 /// A user's function whose name looks like the driver's.
 [[gnu::visibility("default")]] int cuMemAlloc_of_mine();
 int cuMemAlloc_of_mine() { return 42; }
+extern int shim_calls;
+void* ompt_start_tool(unsigned int, char const*);
 }
 
 using namespace interposer_test;
@@ -41,6 +45,68 @@ TEST_CASE("interposer: look-ups repeat, respect their handle, and leave others' 
         return 0;
     });
     CHECK(child.status == 0);
+}
+
+TEST_CASE("interposer: what comes next is what comes next after whoever asks") {
+    auto const child = in_child(limited, [] {
+        if (dlsym(RTLD_NEXT, "cuMemAlloc_of_mine") != nullptr) return 2; // nobody after this program has it
+        if (ompt_start_tool(0, "") != nullptr) return 3;                 // nor this after the library that has it
+        auto* const shim = dlopen("libshim.so", RTLD_NOW);
+        auto* const alloc = reinterpret_cast<decltype(&cuMemAlloc)>(dlsym(shim, "cuMemAlloc_v2"));
+        if (alloc == nullptr || alloc == &cuMemAlloc) return 4; // the user's stays the user's
+        open_context();
+        CUdeviceptr p = 0;
+        if (alloc(&p, 1500 * mib) != CUDA_SUCCESS || shim_calls != 1) return 5;
+        // By way of the library, too, it is ours that stands before the driver.
+        return alloc(&p, 600 * mib) == CUDA_ERROR_OUT_OF_MEMORY && shim_calls == 2 ? 0 : 6;
+    });
+    CHECK(child.status == 0);
+}
+
+TEST_CASE("interposer: nothing is visible but the entry points, in all their versions") {
+    std::string library;
+    for (std::ifstream maps{"/proc/self/maps"}; std::getline(maps, library);)
+        if (library.ends_with("/libmuster.so")) break;
+    auto* const symbols = popen(("nm -D --defined-only " + library.substr(library.find('/'))).c_str(), "r");
+    REQUIRE(symbols != nullptr);
+    std::vector<std::string> names;
+    char name[256];
+    while (std::fscanf(symbols, "%*s %*s %255s", name) == 1) names.emplace_back(name);
+    REQUIRE(pclose(symbols) == 0);
+    for (auto const& n : names) {
+        CAPTURE(n);
+        CHECK((n.starts_with("cu") || n.starts_with("nvmlDeviceGet") || n == "dlsym" || n == "dlvsym"));
+    }
+    for (std::string const must : {"cuMemAlloc",
+                                   "cuMemAlloc_v2",
+                                   "cuMemAllocAsync_ptsz",
+                                   "cuMemAllocFromPoolAsync_ptsz",
+                                   "cuMemFreeAsync_ptsz",
+                                   "cuLaunchKernel_ptsz",
+                                   "cuLaunchKernelEx_ptsz",
+                                   "cuLaunchCooperativeKernel_ptsz",
+                                   "cuGraphLaunch_ptsz",
+                                   "cuGraphInstantiateWithParams_ptsz",
+                                   "cuGraphInstantiate",
+                                   "cuGraphInstantiate_v2",
+                                   "cuGraphUpload_ptsz",
+                                   "cuCtxCreate",
+                                   "cuCtxCreate_v2",
+                                   "cuCtxCreate_v3",
+                                   "cuCtxCreate_v4",
+                                   "cuLaunch",
+                                   "cuLaunchGrid",
+                                   "cuLaunchGridAsync",
+                                   "cuLibraryLoadData",
+                                   "cuMemCreate",
+                                   "cuMipmappedArrayCreate",
+                                   "cuGetProcAddress",
+                                   "cuGetProcAddress_v2",
+                                   "nvmlDeviceGetComputeRunningProcesses_v3",
+                                   "nvmlDeviceGetRunningProcessDetailList"}) {
+        CAPTURE(must);
+        CHECK(std::find(names.begin(), names.end(), must) != names.end());
+    }
 }
 
 TEST_CASE("interposer: a program that opens and closes the driver, and starts it twice, finds it as it was") {
