@@ -66,7 +66,7 @@ template <class Call>
     return then(call, [device, context](session& s) {
         if (context == nullptr || is_active(device)) return;
         s.books.forget(context);
-        s.books.pools.forget_if([device](std::uint64_t, int d) { return d == device; });
+        s.books.pools.forget(device);
         for (auto& p : s.current_pools) p = nullptr;
         s.measure_all();
     });

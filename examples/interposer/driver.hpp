@@ -4,8 +4,10 @@
 
 // With this cuda.h declares every version of every entry point, and those for streams that are per thread, by the names
 // that the driver exports; so each file here comes to cuda.h by way of this one.
-#define __CUDA_API_VERSION_INTERNAL     // NOLINT(bugprone-reserved-identifier): cuda.h's name
-#define __CUDA_API_VERSION_INTERNAL_ODR // NOLINT(bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): cuda.h's names
+#define __CUDA_API_VERSION_INTERNAL
+#define __CUDA_API_VERSION_INTERNAL_ODR
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 #include <cuda.h>
 
 #include <atomic>

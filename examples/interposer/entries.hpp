@@ -73,7 +73,7 @@
     ROW(cuMemCreate, (CUmemGenericAllocationHandle * h, size_t n, CUmemAllocationProp const* q, unsigned long long f), \
         (h, n, q, f), physical(h, n, *q, [&] { return real().cuMemCreate(h, n, q, f); }))                              \
     ROW(cuMemRelease, (CUmemGenericAllocationHandle h), (h),                                                           \
-        then([&] { return real().cuMemRelease(h); }, [&](session& s) { s.books.release_handle(h); }))                  \
+        session::current().books.give_back_handle(h, [&] { return real().cuMemRelease(h); }))                          \
     ROW(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * h, void* at), (h, at),                            \
         then([&] { return real().cuMemRetainAllocationHandle(h, at); },                                                \
              [&](session& s) { s.books.retain(*h, reinterpret_cast<std::uintptr_t>(at)); }))                           \
@@ -114,7 +114,7 @@
     ROW(cuGraphInstantiate, (CUgraphExec * e, CUgraph g, CUgraphNode * n, char* log, size_t l), (e, g, n, log, l),     \
         instantiated(e, g, [&] { return real().cuGraphInstantiate(e, g, n, log, l); }))                                \
     ROW(cuGraphExecDestroy, (CUgraphExec e), (e),                                                                      \
-        then([&] { return real().cuGraphExecDestroy(e); }, [&](session& s) { s.books.forget_graph(key_of(e)); }))      \
+        session::current().books.give_back_graph(key_of(e), [&] { return real().cuGraphExecDestroy(e); }))             \
     ROW(cuDeviceGraphMemTrim, (CUdevice d), (d),                                                                       \
         graph_memory_trimmed(d, [&] { return real().cuDeviceGraphMemTrim(d); }))                                       \
     ROW(cuDevicePrimaryCtxRetain, (CUcontext * c, CUdevice d), (c, d), primary_retained(c, d))                         \

@@ -112,9 +112,8 @@ template <class Call>
 template <class Call>
 [[nodiscard]] CUresult pool_gone(CUmemoryPool pool, Call call) {
     return pool_chosen([&] {
-        return then(call, [pool](session& s) {
-            s.books.pools.forget_if([pool](std::uint64_t key, int) { return key == key_of(pool); });
-        });
+        return session::current().books.pools.give_back(key_of(pool), call,
+                                                        [](CUresult r) { return r == CUDA_SUCCESS; });
     });
 }
 

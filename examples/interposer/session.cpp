@@ -125,7 +125,7 @@ session::session() noexcept {
         return;
     }
     file_.emplace(std::move(*file));
-    auto const place = (*file_)->join(ext::this_process(), ext::is_alive);
+    auto const place = file_->join();
     if (!place) {
         say(1, "%s: no place for another process: %s", limits_.ledger.c_str(),
             std::string{message(place.error().code)}.c_str());
@@ -208,9 +208,9 @@ bool session::reserve(CUdevice device, std::size_t size) noexcept {
     auto const card = row(device);
     if (!card) return true; // no such device: the driver will say so
     bytes const amount{static_cast<std::int64_t>(std::min<std::size_t>(size, INT64_MAX))};
-    if ((*file_)->reserve(place_, *card, amount, ext::is_alive)) return true;
+    if (file_->reserve(place_, *card, amount)) return true;
     make_room(*this, device);
-    return (*file_)->reserve(place_, *card, amount, ext::is_alive).has_value();
+    return file_->reserve(place_, *card, amount).has_value();
 }
 
 void session::release(CUdevice device, std::size_t size) noexcept {
@@ -234,7 +234,7 @@ std::size_t session::used(CUdevice device) noexcept {
     auto& ledger = **file_;
     // The dead hold nothing; nobody asks for them more than ten times a second.
     if (ledger.used(*card) > ledger.held(place_, *card) + ledger.beside(place_, *card) && is_due(next_sweep_, 100))
-        ledger.sweep(ext::this_process(), ext::is_alive);
+        file_->sweep();
     return static_cast<std::size_t>(ledger.used(*card).value);
 }
 
@@ -243,7 +243,7 @@ std::optional<session::figures> session::figures_of(std::string const& uuid, uns
     auto const card = (*file_)->card(uuid);
     if (!card) return std::nullopt;
     if (index < limits_.cards.size()) (*file_)->tighten(*card, limits_.cards[index].memory.value_or(bytes{0}));
-    (*file_)->sweep(ext::this_process(), ext::is_alive); // the dead hold nothing
+    file_->sweep(); // the dead hold nothing
     auto const limit = static_cast<std::size_t>((*file_)->limit(*card).value);
     if (limit == 0) return std::nullopt;
     return figures{limit, static_cast<std::size_t>((*file_)->used(*card).value)};

@@ -2,8 +2,8 @@
 //
 //     muster-top FILE
 //
-// Process numbers are the container's; from outside it they are somebody else's, so nobody is called dead here. What a
-// dead process held counts until another one in the container needs it.
+// Process numbers are the container's, and from outside it they are somebody else's; who is gone is told by the locks
+// that the living hold. What a dead process held counts until another one in the container needs it.
 //
 // Exit 0, or 2 with what is wrong with the file.
 
@@ -26,9 +26,12 @@ std::string mib(muster::bytes amount) {
     return std::to_string((amount.value + one - 1) / one) + "MiB";
 }
 
-/// A process's program, as /proc tells it; nothing where its number is another's, or nobody's.
-std::string program(account::process p) {
-    if (!muster::ext::is_alive(p)) return "<unknown>";
+/// A process's program, as /proc tells it; nothing where its number is another's.
+std::string program(muster::ext::ledger_file& file, account::place place, account::process p) {
+    if (file.is_gone(place)) return "<gone>";
+    auto const home = file->home_of(place);
+    if (home != 0 && home != muster::ext::this_namespace()) return "<unknown>";
+    if (!muster::ext::proc_is_ours() || !muster::ext::is_alive(p)) return "<unknown>";
     std::error_code gone;
     auto const path = std::filesystem::read_symlink("/proc/" + std::to_string(p.pid) + "/exe", gone);
     return gone ? std::string{"<unknown>"} : path.filename().string();
@@ -66,7 +69,7 @@ int main(int argc, char** argv) {
     ledger.each_process([&](account::place place, account::process process) {
         for (auto const& [card, uuid] : cards)
             if (auto const all = ledger.held(place, card) + ledger.beside(place, card); all != muster::bytes{0})
-                std::printf("%-10u%-20s%-43s%s\n", process.pid, program(process).c_str(), uuid.c_str(),
+                std::printf("%-10u%-20s%-43s%s\n", process.pid, program(*file, place, process).c_str(), uuid.c_str(),
                             mib(all).c_str());
     });
     return 0;

@@ -112,9 +112,22 @@ TEST_CASE("books: a pool is charged what it keeps, whatever is handed out of it"
     kept[3] = 50;
     b.pools.recount(3, 1, ask);
     CHECK(a.used[1] == 0);
-    b.pools.forget_if([](std::uint64_t key, int) { return key == 2; });
+    auto const good = [](answer r) { return r == answer::good; };
+    CHECK(b.pools.give_back(2, fail, good) == answer::bad);
+    CHECK(a.used[0] == 32);
+    CHECK(b.pools.give_back(2, succeed, good) == answer::good);
     CHECK(a.used[0] == 0);
     CHECK_FALSE(b.pools.device_of(2));
+    CHECK(from(5, 10, 32) == answer::good);
+    // A new one of the same number, while the old one goes.
+    auto const again = [&] { return b.pools.learn(5, 1), answer::good; };
+    CHECK(b.pools.give_back(5, again, good) == answer::good);
+    CHECK(b.pools.device_of(5) == 1);
+    b.pools.recount(6, 1, [](std::uint64_t, std::uint64_t& bytes) { return bytes = 9, true; });
+    CHECK(a.used[1] == 9);
+    b.pools.forget(1);
+    CHECK(a.used[1] == 0);
+    CHECK(a.used[0] == 0);
 }
 
 TEST_CASE("books: a graph's memory is reserved at its first launch, and stays until it is trimmed") {
@@ -149,8 +162,13 @@ TEST_CASE("books: a graph's memory is reserved at its first launch, and stays un
     CHECK(b.launch(2, fail, recount) == answer::bad);
     a.count(0, 90);
     CHECK(b.launch(1, launched, recount) == answer::refused); // and needs it again
-    b.forget_graph(1);
-    b.forget_graph(2);
+    CHECK(b.give_back_graph(1, fail) == answer::bad);
+    CHECK(b.give_back_graph(2, succeed) == answer::good);
+    CHECK(b.has_graphs());
+    // A new one of the same number, while the old one goes.
+    CHECK(b.give_back_graph(1, [&] { return b.instantiated(1, {{1, 101}}), answer::good; }) == answer::good);
+    CHECK(b.launch(1, succeed, recount) == answer::refused);
+    CHECK(b.give_back_graph(1, succeed) == answer::good);
     CHECK_FALSE(b.has_graphs());
     CHECK(a.used[1] == 0);
 }
@@ -198,7 +216,7 @@ TEST_CASE("books: threads take and give back at random, and in the end nothing i
                     break;
                 default:
                     if (handles.empty()) break;
-                    b.release_handle(handles.back());
+                    (void)b.give_back_handle(handles.back(), succeed);
                     b.unmap(handles.back() << 20U, 1);
                     handles.pop_back();
                 }
@@ -207,7 +225,7 @@ TEST_CASE("books: threads take and give back at random, and in the end nothing i
             for (auto const k : mine) (void)b.give_back(k, succeed);
             for (auto const h : handles) {
                 b.unmap(h << 20U, 1);
-                b.release_handle(h);
+                (void)b.give_back_handle(h, succeed);
             }
         });
     for (auto& t : threads) t.join();
@@ -215,4 +233,17 @@ TEST_CASE("books: threads take and give back at random, and in the end nothing i
     b.pools.recount(1, 0, ask);
     CHECK(a.used[0] == 0);
     CHECK(a.used[1] == 0);
+}
+
+TEST_CASE("books: a handle's number may come again while it is given back") {
+    limited a;
+    books b{a};
+    CHECK(b.take_shared({0, 10}, succeed, [] { return std::uint64_t{5}; }) == answer::good);
+    auto const again = [&] { return b.take_shared({0, 20}, succeed, [] { return std::uint64_t{5}; }); };
+    CHECK(b.give_back_handle(5, fail) == answer::bad);
+    CHECK(a.used[0] == 10);
+    CHECK(b.give_back_handle(5, again) == answer::good);
+    CHECK(a.used[0] == 20);
+    CHECK(b.give_back_handle(5, succeed) == answer::good);
+    CHECK(a.used[0] == 0);
 }

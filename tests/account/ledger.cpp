@@ -44,13 +44,13 @@ private:
     void* memory_;
 };
 
-constexpr auto immortal = [](process) noexcept { return true; };
+constexpr auto immortal = [](place, process, std::uint64_t) noexcept { return false; };
 
 /// Who lives, by pid.
 struct living {
     std::set<std::uint32_t> pids;
     [[nodiscard]] auto teller() const {
-        return [this](process p) { return pids.contains(p.pid); };
+        return [this](place, process p, std::uint64_t) { return !pids.contains(p.pid); };
     }
 };
 
@@ -150,7 +150,7 @@ TEST_CASE("ledger: memory that holds something else, or a part, is refused with 
         errc code;
     };
     for (row const& r : {row{[](auto& m) { m.cells().magic[0] = 'M'; }, errc::foreign},
-                         row{[](auto& m) { m.cells().version = 2; }, errc::other_version},
+                         row{[](auto& m) { m.cells().version = 1; }, errc::other_version},
                          row{[](auto& m) { m.cells().checksum ^= 1; }, errc::other_version},
                          row{[](auto& m) { m.cells().size -= 1; }, errc::other_version},
                          row{[](auto& m) { m.cells().ready.store(0); }, errc::torn}}) {
@@ -174,8 +174,8 @@ TEST_CASE("ledger: a process has one place, and the places of the dead are found
     for (std::uint32_t pid = 1; pid <= muster::account::ledger_places; ++pid)
         REQUIRE(l.join(number(pid), immortal).has_value());
     CHECK(l.join(number(5000), immortal).error().code == errc::full);
-    auto const all_but_seven = [](process p) { return p.pid != 7; };
-    CHECK(l.join(number(5000), all_but_seven) == place{6U});
+    auto const seven = [](place, process p, std::uint64_t) { return p.pid == 7; };
+    CHECK(l.join(number(5000), seven) == place{6U});
     CHECK(l.owner_of(place{6U}) == number(5000));
 }
 
@@ -199,6 +199,110 @@ TEST_CASE("ledger: the dead give back all they held when somebody needs it, and 
     CHECK(l.reserve(a, card, bytes{500}, who.teller()).has_value());
     CHECK(l.held(c, card) == bytes{200});
     CHECK(l.owner_of(b).pid == 0);
+}
+
+TEST_CASE("ledger: what is held of a place is held before anybody stands there") {
+    shared_memory const memory;
+    auto l = *ledger::create(memory.span());
+    std::vector<std::uint32_t> asked;
+    auto const all_but_two = [&](place p) {
+        CHECK(l.owner_of(p).pid == 0);
+        asked.push_back(p.value);
+        return p.value > 1;
+    };
+    CHECK(l.join(number(1), immortal, all_but_two) == place{2U});
+    CHECK(l.join(number(2), immortal, all_but_two) == place{3U}); // nobody asks for a place that is taken
+    CHECK(asked == std::vector<std::uint32_t>{0, 1, 2, 0, 1, 3});
+    CHECK(l.join(number(3), immortal, [](place) { return false; }).error().code == errc::full);
+    auto const quicker = [&](place p) { // somebody else is, at the first place
+        if (p == place{0U}) memory.cells().owners[0].owner.store(1);
+        return true;
+    };
+    CHECK(l.join(number(4), immortal, quicker) == place{1U});
+}
+
+TEST_CASE("ledger: what `gone` gives is kept until the place is free, and no longer") {
+    shared_memory const memory;
+    auto l = *ledger::create(memory.span());
+    auto const card = *l.card("GPU-0");
+    auto const a = *l.join(number(1), immortal);
+    auto const b = *l.join(number(2), immortal);
+    l.set_home(b, 77);
+    REQUIRE(l.reserve(a, card, bytes{10}, immortal));
+    REQUIRE(l.reserve(b, card, bytes{20}, immortal));
+    struct lock {
+        ledger& all;
+        place of;
+        int& open;
+        lock(ledger& l, place p, int& count) : all(l), of(p), open(count) { ++open; }
+        lock(lock const&) = delete;
+        ~lock() {
+            --open;
+            CHECK(all.owner_of(of).pid == (of.value == 0 ? 1 : 0));
+        }
+        explicit operator bool() const { return of.value == 1; }
+    };
+    int open = 0;
+    std::vector<std::uint64_t> homes;
+    l.sweep(number(1), [&](place p, process owner, std::uint64_t home) {
+        CHECK(open == 0);
+        CHECK(owner == l.owner_of(p));
+        homes.push_back(home);
+        return lock{l, p, open};
+    });
+    CHECK(open == 0);
+    CHECK(homes == std::vector<std::uint64_t>{0, 77});
+    CHECK(l.used(card) == bytes{10});
+    CHECK(l.home_of(b) == 0);
+    l.set_home(a, 78);
+    l.leave(a);
+    CHECK(l.home_of(a) == 0);
+}
+
+TEST_CASE("ledger: who is killed while burying, at any step, is buried with what is left of the other") {
+    namespace detail = muster::account::detail;
+    for (int fatal = 0; fatal != 4; ++fatal) {
+        CAPTURE(fatal);
+        shared_memory const memory;
+        auto l = *ledger::create(memory.span());
+        auto const cards = std::array{*l.card("a"), *l.card("b")};
+        living who{{1, 2, 3}};
+        auto const a = *l.join(number(1), who.teller());
+        auto const b = *l.join(number(2), who.teller());
+        auto const c = *l.join(number(3), who.teller());
+        for (auto const card : cards) {
+            l.tighten(card, bytes{1000});
+            REQUIRE(l.reserve(a, card, bytes{100}, who.teller()));
+            REQUIRE(l.reserve(b, card, bytes{200}, who.teller()));
+            l.set_beside(b, card, bytes{50});
+        }
+        who.pids.erase(2);
+        // The third is about it: it has the place, has given back one card's, and dies over the other's.
+        auto& cell = memory.cells().owners[b.index()];
+        cell.owner.store(memory.cells().owners[c.index()].owner.load());
+        l.set_beside(b, cards[0], bytes{0});
+        l.release(b, cards[0], bytes{200});
+        auto const child = fork();
+        if (child == 0) {
+            int steps = 0;
+            detail::discharge(memory.cells().cards[cards[1].index()], cell, cell.held[cards[1].index()], 200, [&] {
+                if (steps++ == fatal) _exit(0);
+            });
+            _exit(0);
+        }
+        waitpid(child, nullptr, 0);
+        l.sweep(number(1), who.teller());
+        CHECK(l.owner_of(b) == number(3)); // not while it lives
+        who.pids.erase(3);
+        l.sweep(number(1), who.teller());
+        CHECK(l.owner_of(b).pid == 0);
+        CHECK(l.owner_of(c).pid == 0);
+        for (auto const card : cards) {
+            CHECK(l.used(card) == bytes{100});
+            CHECK(l.reserve(a, card, bytes{901}, who.teller()).error().code == errc::over_limit);
+            CHECK(l.reserve(a, card, bytes{900}, who.teller()).has_value());
+        }
+    }
 }
 
 TEST_CASE("ledger: a death at any step of a change loses no byte and leaves none behind") {

@@ -35,8 +35,8 @@ TEST_CASE("ledger_file: who comes first makes it, its directory too, and all see
     auto first = ledger_file::open(path);
     REQUIRE(first.has_value());
     auto const card = *(*first)->card("GPU-0");
-    auto const place = *(*first)->join(muster::ext::this_process(), muster::ext::is_alive);
-    REQUIRE((*first)->reserve(place, card, bytes{42}, muster::ext::is_alive));
+    auto const place = *first->join();
+    REQUIRE(first->reserve(place, card, bytes{42}));
     auto second = ledger_file::open(path);
     REQUIRE(second.has_value());
     CHECK((*second)->used(*(*second)->card("GPU-0")) == bytes{42});
@@ -59,9 +59,8 @@ TEST_CASE("ledger_file: many at once make one") {
             if (!file) _exit(1);
             auto& ledger = **file;
             auto const card = ledger.card("GPU-0");
-            auto const place = ledger.join(muster::ext::this_process(), [](auto) noexcept { return true; });
-            _exit(card && place && ledger.reserve(*place, *card, bytes{10}, [](auto) noexcept { return true; }) ? 0
-                                                                                                                : 2);
+            auto const place = file->join();
+            _exit(card && place && file->reserve(*place, *card, bytes{10}) ? 0 : 2);
         }
         children.push_back(child);
     }
@@ -74,7 +73,7 @@ TEST_CASE("ledger_file: many at once make one") {
     REQUIRE(file.has_value());
     auto& ledger = **file;
     CHECK(ledger.used(*ledger.card("GPU-0")) == bytes{160});
-    ledger.sweep(muster::ext::this_process(), muster::ext::is_alive);
+    file->sweep();
     CHECK(ledger.used(*ledger.card("GPU-0")) == bytes{0});
 }
 
@@ -86,6 +85,14 @@ TEST_CASE("ledger_file: what is no ledger is refused with its name, what it is a
     CHECK(refusal(path) ==
           path + ": is no ledger of this muster: it holds something else; name another file for the ledger");
     CHECK(std::filesystem::file_size(path) == 25);
+    std::filesystem::remove(path);
+    {
+        auto older = ledger_file::open(path);
+        REQUIRE(older.has_value());
+    }
+    std::fstream{path, std::ios::binary | std::ios::in | std::ios::out}.seekp(16).put('\1'); // the version
+    CHECK(refusal(path) == path + ": is no ledger of this muster: " +
+                               std::string{muster::message(muster::errc::other_version)} + way_out);
     write(path, std::string(2'008'952, '\1'));
     CHECK(refusal(path) ==
           path + ": is no ledger of this muster: it holds something else; name another file for the ledger");
@@ -107,7 +114,9 @@ TEST_CASE("ledger_file: one of its own is shared with nobody") {
     auto b = ledger_file::isolated();
     REQUIRE(a.has_value());
     REQUIRE(b.has_value());
-    auto const place = *(*a)->join({1, 1}, [](auto) noexcept { return true; });
-    REQUIRE((*a)->reserve(place, *(*a)->card("x"), bytes{1}, [](auto) noexcept { return true; }));
+    auto const place = *a->join();
+    REQUIRE(a->reserve(place, *(*a)->card("x"), bytes{1}));
+    a->sweep();
+    CHECK((*a)->used(*(*a)->card("x")) == bytes{1});
     CHECK((*b)->used(*(*b)->card("x")) == bytes{0});
 }

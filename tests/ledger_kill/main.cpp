@@ -2,12 +2,14 @@
 //
 //     muster-ledger-kill [ROUNDS [SEED]]
 //
-// Four processes reserve and release in loops under one limit. A round kills one by SIGKILL, halts the others between
-// two changes, and compares: the ledger's total, the sum of its places, and what each process itself says it holds.
-// Then a new process takes the place of the dead.
+// Four processes reserve and release in loops under one limit, two of them each in a pid namespace of its own where
+// that is permitted. A round kills one by SIGKILL, halts the others between two changes, and compares: the ledger's
+// total, the sum of its places, and what each process itself says it holds. Then a new process takes the place of the
+// dead.
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +43,7 @@ struct board {
         std::atomic<std::int64_t> holds = 0; ///< true whenever the worker has halted
         std::atomic<std::uint64_t> changes = 0;
         std::atomic<bool> halted = false;
+        std::atomic<std::uint32_t> place = account::place::nothing;
     };
     std::array<row, workers> rows{};
 };
@@ -50,8 +53,9 @@ struct board {
     if (!file) _exit(3);
     auto& ledger = **file;
     auto const card = *ledger.card("GPU-0");
-    auto const place = ledger.join(ext::this_process(), ext::is_alive);
+    auto const place = file->join();
     if (!place) _exit(4);
+    mine.place = place->value;
     muster::workload::random_numbers random{seed};
     bytes held;
     for (;;) {
@@ -62,7 +66,7 @@ struct board {
         }
         bytes const amount{static_cast<std::int64_t>(random.below(400'000)) + 1};
         if (random.below(2) == 0) {
-            if (ledger.reserve(*place, card, amount, ext::is_alive)) held += amount;
+            if (file->reserve(*place, card, amount)) held += amount;
         } else {
             auto const back = std::min(amount, held);
             ledger.release(*place, card, back);
@@ -72,6 +76,13 @@ struct board {
         mine.holds = held.value;
         ++mine.changes;
     }
+}
+
+/// Forks, into a new pid namespace if that is asked for and permitted.
+pid_t born(bool apart) {
+    if (!apart) return fork();
+    auto const made = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+    return made < 0 ? fork() : static_cast<pid_t>(made);
 }
 
 int fault(char const* what, std::uint64_t round) {
@@ -103,7 +114,7 @@ int main(int argc, char** argv) {
     auto const spawn = [&](std::size_t i) {
         auto& row = *new (&all.rows[i]) board::row{};
         auto const its_seed = random.next();
-        pids[i] = fork();
+        pids[i] = born(i % 2 == 1);
         if (pids[i] == 0) work(path, all, row, its_seed);
     };
     for (std::size_t i = 0; i != workers; ++i) spawn(i);
@@ -132,14 +143,17 @@ int main(int argc, char** argv) {
             while (ext::is_alive(ext::process_of(static_cast<std::uint32_t>(pids[victim])))) sched_yield();
         bytes places;
         bytes dead;
-        ledger.each_process([&](account::place p, account::process owner) {
+        account::place last{all.rows[victim].place};
+        for (std::size_t i = 0; i != workers; ++i) // it may be another's by now
+            if (i != victim && all.rows[i].place == last.value) last = {};
+        ledger.each_process([&](account::place p, account::process) {
             places += ledger.held(p, card);
-            if (owner.pid == static_cast<std::uint32_t>(pids[victim])) dead = ledger.held(p, card);
+            if (p == last) dead = ledger.held(p, card);
         });
         if (ledger.used(card) != places) ++in_between; // it died between two steps
         if (ledger.used(card) < places) result = fault("the total is below what the places hold", round);
         if (places - dead != expected) result = fault("a place holds other than its process says", round);
-        ledger.sweep(ext::this_process(), ext::is_alive);
+        file->sweep();
         if (ledger.used(card) != expected) result = fault("the total is not what the living hold", round);
         if (all.passed_limit) result = fault("the limit was passed", round);
         if (!buried) waitpid(pids[victim], nullptr, 0);
@@ -150,7 +164,7 @@ int main(int argc, char** argv) {
         kill(pid, SIGKILL);
         waitpid(pid, nullptr, 0);
     }
-    ledger.sweep(ext::this_process(), ext::is_alive);
+    file->sweep();
     if (ledger.used(card) != bytes{0}) result = fault("something is left when all are dead", rounds);
     std::filesystem::remove_all(directory);
     std::printf("%llu processes killed after %llu changes, %llu of them between two steps: %s\n", rounds,

@@ -5,6 +5,7 @@
 #include <muster/ext/ledger_file.hpp>
 #include <muster/ext/process.hpp>
 
+#include "support/actor.hpp"
 #include "support/process.hpp"
 
 using muster::bytes;
@@ -25,8 +26,8 @@ TEST_CASE("top: shows cards with their limits, and who holds what") {
     (void)*ledger.card("GPU-1");
     ledger.tighten(card, bytes{std::int64_t{2000} << 20});
     auto const self = muster::ext::this_process();
-    auto const place = *ledger.join(self, muster::ext::is_alive);
-    REQUIRE(ledger.reserve(place, card, bytes{(std::int64_t{300} << 20) + 1}, muster::ext::is_alive));
+    auto const place = *file->join();
+    REQUIRE(file->reserve(place, card, bytes{(std::int64_t{300} << 20) + 1}));
     auto const shown = top(path);
     CHECK(shown.status == 0);
     CHECK(shown.err.empty());
@@ -37,6 +38,27 @@ TEST_CASE("top: shows cards with their limits, and who holds what") {
                        "PID       PROGRAM             CARD                                       MEMORY\n" +
                            (std::to_string(self.pid) + std::string(10, ' ')).substr(0, 10) +
                            "muster_tool_tests   GPU-0                                      301MiB\n");
+}
+
+TEST_CASE("top: who is gone is called so, and stays where it is") {
+    support::scratch const scratch{"top"};
+    auto const path = (scratch.path / "ledger").string();
+    auto file = muster::ext::ledger_file::open(path);
+    REQUIRE(file.has_value());
+    support::actor holder{support::birth::here, [&](support::line const& to) {
+                              auto own = muster::ext::ledger_file::open(path);
+                              auto const place = *own->join();
+                              to.say(own->reserve(place, *(*own)->card("GPU-0"), bytes{1 << 20}) ? 'y' : 'n');
+                              pause();
+                          }};
+    REQUIRE(holder.answer() == 'y');
+    auto const row = (std::to_string(holder.pid()) + std::string(10, ' ')).substr(0, 10);
+    CHECK(
+        top(path).out.ends_with("\n" + row + "muster_tool_tests   GPU-0                                      1MiB\n"));
+    holder.end();
+    for (int again = 0; again != 2; ++again)
+        CHECK(top(path).out.ends_with("\n" + row +
+                                      "<gone>              GPU-0                                      1MiB\n"));
 }
 
 TEST_CASE("top: what is no ledger is told, and nothing is made of it") {

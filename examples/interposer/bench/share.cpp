@@ -169,6 +169,7 @@ int main(int argc, char** argv) {
         lanes.emplace_back(burn, grid, bench::option(argc, argv, "--mode", "stream"));
     std::atomic<bool> stop{false};
     std::vector<std::thread> running;
+    running.reserve(threads);
     for (auto& l : lanes)
         running.emplace_back([&, seed = static_cast<unsigned int>(running.size() + 1), vary = flag("--vary")] {
             check(cuCtxSetCurrent(card.context));

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include <muster/account/holdings.hpp>
 
@@ -61,15 +62,32 @@ public:
             if (s.charged != 0) settle(key, s, ask);
     }
 
-    /// Forgets those that are gone, by `gone(key, device)`.
-    template <class F>
-    void forget_if(F gone) {
+    /// All of a device's are gone.
+    void forget(int device) {
         std::lock_guard const lock{mutex_};
         std::erase_if(all_, [&](auto const& entry) {
-            if (!gone(entry.first, entry.second.device)) return false;
-            account_->release(entry.second.device, entry.second.charged);
+            if (entry.second.device != device) return false;
+            account_->release(device, entry.second.charged);
             return true;
         });
+    }
+
+    /// Calls for the end of one; its number may come again at once.
+    template <class Call, class Good>
+    [[nodiscard]] auto give_back(std::uint64_t key, Call call, Good good) {
+        auto last = [&] {
+            std::lock_guard const lock{mutex_};
+            return all_.extract(key);
+        }();
+        auto const result = call();
+        if (!last) return result;
+        if (good(result)) {
+            account_->release(last.mapped().device, last.mapped().charged);
+        } else {
+            std::lock_guard const lock{mutex_};
+            all_.insert(std::move(last));
+        }
+        return result;
     }
 
 private:
@@ -171,8 +189,14 @@ public:
     }
     void retain(std::uint64_t handle, std::uint64_t address) { shared_.retain(handle, address); }
     void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle) { shared_.map(address, size, handle); }
-    void release_handle(std::uint64_t handle) {
-        if (auto const gone = shared_.release(handle)) release(*gone);
+    template <class Call>
+    [[nodiscard]] Result give_back_handle(std::uint64_t handle, Call call) {
+        auto const of = shared_.detach(handle);
+        auto const result = call();
+        if (of && result != success) shared_.attach(handle, *of);
+        if (of && result == success)
+            if (auto const gone = shared_.drop(*of)) release(*gone);
+        return result;
     }
     void unmap(std::uint64_t address, std::uint64_t size) {
         for (auto const& gone : shared_.unmap(address, size)) release(gone);
@@ -194,10 +218,7 @@ public:
     // Graphs. What a launch takes stays in the device's graph memory until that is trimmed.
 
     void instantiated(std::uint64_t executable, takings const& takes) {
-        if (takes.empty()) return;
-        std::lock_guard const lock{mutex_};
-        executables_[executable] = {takes};
-        taking_ = executables_.size();
+        if (!takes.empty()) set(executable, {takes});
     }
 
     /// Whether there are graphs that allocate.
@@ -214,7 +235,7 @@ public:
             recount(device);
             if (!e.backed) account_->release(device, size);
         }
-        if (result == success && !e.takes.empty()) set_backed(executable);
+        if (result == success && !e.takes.empty()) set(executable, {e.takes, true});
         return result;
     }
 
@@ -223,11 +244,14 @@ public:
         for (auto& [key, e] : executables_) e.backed = false;
     }
 
-    void forget_graph(std::uint64_t executable) {
-        if (!has_graphs()) return;
-        std::lock_guard const lock{mutex_};
-        executables_.erase(executable);
-        taking_ = executables_.size();
+    template <class Call>
+    [[nodiscard]] Result give_back_graph(std::uint64_t executable, Call call) {
+        if (!has_graphs()) return call();
+        auto const e = state_of(executable);
+        set(executable, {}); // the number may come again at once
+        auto const result = call();
+        if (result != success) set(executable, e);
+        return result;
     }
 
 private:
@@ -256,9 +280,14 @@ private:
         return at == executables_.end() ? executable_state{} : at->second;
     }
 
-    void set_backed(std::uint64_t executable) {
+    /// Without takings: it is none of ours.
+    void set(std::uint64_t executable, executable_state const& e) {
         std::lock_guard const lock{mutex_};
-        if (auto const at = executables_.find(executable); at != executables_.end()) at->second.backed = true;
+        if (e.takes.empty())
+            executables_.erase(executable);
+        else
+            executables_[executable] = e;
+        taking_ = executables_.size();
     }
 
     Account* account_;

@@ -61,14 +61,20 @@ private:
 };
 
 /// Blocks that live while a handle or a mapping refers to them, however many of each.
+///
+/// A handle goes in two steps, since its number may come again as soon as the driver has it back: `detach` before the
+/// driver is called, then `drop`, or `attach` where it refused.
 template <class Value>
 class shared_holdings {
 public:
+    /// A block's number, which doesn't come again.
+    using number = std::uint64_t;
+
     /// A block with its first handle.
     void add(std::uint64_t handle, Value const& v) {
         std::lock_guard const lock{mutex_};
-        handles_[handle] = next_;
-        blocks_.emplace(next_++, block{v});
+        blocks_.emplace(next_, block{v, 1});
+        handles_[handle] = {next_++, 1};
     }
 
     /// One more handle, which may be a new one, for what is mapped at an address.
@@ -78,29 +84,37 @@ public:
         if (after == mappings_.begin()) return;
         auto const& [start, m] = *std::prev(after);
         if (address - start >= m.size) return;
-        handles_[handle] = m.of;
-        ++blocks_.at(m.of).handles;
+        refer(handle, m.of);
+        ++blocks_.at(m.of).references;
     }
 
-    /// One handle less; the block's value if nothing refers to it any more.
-    [[nodiscard]] std::optional<Value> release(std::uint64_t handle) {
+    /// Takes a handle out, or one of several of a number; nothing if it isn't known.
+    [[nodiscard]] std::optional<number> detach(std::uint64_t handle) {
         std::lock_guard const lock{mutex_};
-        auto const found = handles_.find(handle);
-        if (found == handles_.end()) return std::nullopt;
-        auto const at = blocks_.find(found->second);
-        if (at == blocks_.end() || at->second.handles == 0) return std::nullopt;
-        --at->second.handles;
-        return gone(at);
+        auto const at = handles_.find(handle);
+        if (at == handles_.end()) return std::nullopt;
+        auto const of = at->second.of;
+        if (--at->second.count == 0) handles_.erase(at);
+        return of;
+    }
+
+    void attach(std::uint64_t handle, number of) {
+        std::lock_guard const lock{mutex_};
+        refer(handle, of);
+    }
+
+    /// The handle is gone: the block's value if nothing refers to it any more.
+    [[nodiscard]] std::optional<Value> drop(number of) {
+        std::lock_guard const lock{mutex_};
+        return unreferenced(of);
     }
 
     void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle) {
         std::lock_guard const lock{mutex_};
-        auto const found = handles_.find(handle);
-        if (found == handles_.end()) return;
-        auto const at = blocks_.find(found->second);
-        if (at == blocks_.end()) return;
-        mappings_[address] = {size, at->first};
-        ++at->second.mappings;
+        auto const at = handles_.find(handle);
+        if (at == handles_.end()) return;
+        mappings_[address] = {size, at->second.of};
+        ++blocks_.at(at->second.of).references;
     }
 
     /// Takes out the mappings that begin in a range; the values of blocks that nothing refers to any more.
@@ -109,10 +123,9 @@ public:
         std::vector<Value> out;
         auto m = mappings_.lower_bound(address);
         while (m != mappings_.end() && m->first - address < size) {
-            auto const at = blocks_.find(m->second.of);
+            auto const of = m->second.of;
             m = mappings_.erase(m);
-            --at->second.mappings;
-            if (auto v = gone(at)) out.push_back(*std::move(v));
+            if (auto v = unreferenced(of)) out.push_back(*std::move(v));
         }
         return out;
     }
@@ -120,28 +133,35 @@ public:
 private:
     struct block {
         Value value{};
-        int handles = 1;
-        int mappings = 0;
+        int references = 0; ///< handles and mappings
+    };
+    struct handle_state {
+        number of = 0;
+        int count = 0;
     };
     struct mapping {
         std::uint64_t size = 0;
-        std::uint64_t of = 0;
+        number of = 0;
     };
-    using blocks = std::unordered_map<std::uint64_t, block>;
 
-    [[nodiscard]] std::optional<Value> gone(typename blocks::iterator at) {
-        if (at->second.handles > 0 || at->second.mappings > 0) return std::nullopt;
+    void refer(std::uint64_t handle, number of) {
+        auto& h = handles_[handle];
+        h = {of, h.of == of ? h.count + 1 : 1};
+    }
+
+    [[nodiscard]] std::optional<Value> unreferenced(number of) {
+        auto const at = blocks_.find(of);
+        if (at == blocks_.end() || --at->second.references != 0) return std::nullopt;
         std::optional<Value> v{std::move(at->second.value)};
-        std::erase_if(handles_, [&](auto const& h) { return h.second == at->first; });
         blocks_.erase(at);
         return v;
     }
 
     std::mutex mutex_{};
-    std::uint64_t next_ = 1;
-    blocks blocks_{};
-    std::unordered_map<std::uint64_t, std::uint64_t> handles_{}; ///< with the block's number
-    std::map<std::uint64_t, mapping> mappings_{};                ///< by address
+    number next_ = 1;
+    std::unordered_map<number, block> blocks_{};
+    std::unordered_map<std::uint64_t, handle_state> handles_{};
+    std::map<std::uint64_t, mapping> mappings_{}; ///< by address
 };
 
 } // namespace muster::account

@@ -40,6 +40,11 @@ struct no_step {
     constexpr void operator()() const noexcept {}
 };
 
+/// For who asks nobody before a place is claimed.
+struct any_place {
+    constexpr bool operator()(place) const noexcept { return true; }
+};
+
 /// Adds to a total unless it would pass the limit (zero: none) or what can be counted.
 [[nodiscard]] inline bool add_within(word& total, std::uint64_t amount, std::uint64_t limit) noexcept {
     auto const most = limit == 0 ? most_bytes : std::min(limit, most_bytes);
@@ -97,8 +102,10 @@ void discharge(card_cell& card, place_cell& owner, word& held, std::uint64_t amo
 /// so that the dead can be taken out; what a death between two steps left in a total is found by summing up while
 /// nobody is about it.
 ///
-/// `alive(process)` tells whether a process still runs; it is asked only by `sweep` and by what must sweep. A process
-/// that is called dead must never write again, so that all who share a ledger must see the same process numbers.
+/// `gone(place, process, home)` tells whether a process is dead; it is asked only by `sweep` and by what must sweep.
+/// Who is called dead must never write again. `home` is the pid namespace that the number belongs to, zero where that
+/// isn't known. What `gone` returns, a bool or something as good as one, is kept until the place is free: it may be a
+/// lock that keeps others from burying the same process.
 ///
 /// Cost: a reservation four atomic changes; sweeping a question a process, and a pass over the places.
 /// Source: spec/driver-boundary.md D.
@@ -192,16 +199,21 @@ public:
 
     // Processes.
 
-    /// Takes a place for a process. Errors: `out_of_range` for a pid that Linux doesn't give, `full`.
-    template <class Alive>
-    [[nodiscard]] result<place> join(process self, Alive alive) noexcept {
+    /// Takes a place for a process.
+    ///
+    /// `hold(place)` is asked before a free place is claimed, so that no process ever stands there without what it
+    /// takes hold of. It may refuse; it is asked for another place when the claim came too late. Errors: `out_of_range`
+    /// for a pid that Linux doesn't give, `full`.
+    template <class Gone, class Hold = detail::any_place>
+    [[nodiscard]] result<place> join(process self, Gone&& gone, Hold&& hold = {}) noexcept {
         if (self.pid == 0 || self.pid >> detail::pid_bits != 0 || self.started >> (64 - detail::pid_bits) != 0)
             return fail(errc::out_of_range);
         for (bool const again : {false, true}) {
-            if (again) sweep(self, alive);
+            if (again) sweep(self, gone);
             for (place p{0}; p.index() != ledger_places; ++p.value) {
-                std::uint64_t nobody = 0;
-                if (!cell(p).owner.compare_exchange_strong(nobody, packed(self))) continue;
+                auto& owner = cell(p).owner;
+                std::uint64_t nobody = owner.load();
+                if (nobody != 0 || !hold(p) || !owner.compare_exchange_strong(nobody, packed(self))) continue;
                 auto used = m_->used.load();
                 while (used <= p.index() && !m_->used.compare_exchange_weak(used, p.index() + 1)) {
                 }
@@ -213,20 +225,24 @@ public:
         return fail(errc::full);
     }
 
+    /// Says in which pid namespace a place's process has its number.
+    void set_home(place p, std::uint64_t home) noexcept { cell(p).home.store(home); }
+
     /// Gives back all that a place holds, and the place.
     void leave(place p) noexcept {
         empty_out(cell(p));
+        cell(p).home.store(0);
         cell(p).owner.store(0);
     }
 
-    /// Takes bytes of a card for a process; `alive` is asked only if the card seems full.
+    /// Takes bytes of a card for a process; `gone` is asked only if the card seems full.
     ///
     /// Errors: `over_limit`; nothing is taken.
-    template <class Alive>
-    [[nodiscard]] result<void> reserve(place p, card_row card, bytes amount, Alive alive) noexcept {
+    template <class Gone>
+    [[nodiscard]] result<void> reserve(place p, card_row card, bytes amount, Gone&& gone) noexcept {
         if (amount < bytes{0}) return fail(errc::negative);
         if (charged(p, card, amount)) return {};
-        sweep(owner_of(p), alive);
+        sweep(owner_of(p), gone);
         if (charged(p, card, amount)) return {};
         return fail(errc::over_limit);
     }
@@ -264,6 +280,8 @@ public:
     }
     /// Whose place it is; pid 0: nobody's.
     [[nodiscard]] process owner_of(place p) const noexcept { return unpacked(cell(p).owner.load()); }
+    /// The pid namespace of a place's process; zero: not known.
+    [[nodiscard]] std::uint64_t home_of(place p) const noexcept { return cell(p).home.load(); }
     /// Calls `f(place, process)` for each process.
     template <class F>
     void each_process(F f) const {
@@ -273,12 +291,17 @@ public:
 
     /// Takes the dead out: `self` inherits their places, gives back what they held and leaves; then every total is
     /// what the living hold. A total that is busy all the while stays as it is, too high if anything.
-    template <class Alive>
-    void sweep(process self, Alive alive) noexcept {
+    template <class Gone>
+    void sweep(process self, Gone&& gone) noexcept {
         for (place p{0}; p.index() < used_places(); ++p.value) {
             auto owner = cell(p).owner.load();
-            if (owner == 0 || alive(unpacked(owner))) continue;
-            if (!cell(p).owner.compare_exchange_strong(owner, packed(self))) continue;
+            if (owner == 0) continue;
+            // A place is buried by one at a time: with locks, who has its lock, until it is free; without, who
+            // exchanges the owner, since to the others that is a living process from then on. A burier that is killed
+            // leaves its own number there and an open lock: one more dead process, with half a place, which the next
+            // inherits.
+            auto const grave = gone(p, unpacked(owner), home_of(p));
+            if (!grave || !cell(p).owner.compare_exchange_strong(owner, packed(self))) continue;
             cell(p).ended.store(cell(p).begun.load()); // what the dead had begun is over
             leave(p);
         }

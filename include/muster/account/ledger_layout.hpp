@@ -31,13 +31,14 @@ struct alignas(64) card_cell {
     word paid_until{};          ///< nanoseconds: the share of time (account/pace.hpp)
 };
 
-/// One process. Nobody but the owner writes here, but for `owner` itself.
+/// One process. Nobody but the owner writes here, but for `owner` itself, and who buries it.
 struct alignas(64) place_cell {
     word owner{};                            ///< 42 bits of start time, 22 of pid; zero: free
     word begun{};                            ///< changes of totals that were begun, and
     word ended{};                            ///< that were ended; equal: none is under way
     std::array<word, ledger_cards> held{};   ///< bytes that it asked for
     std::array<word, ledger_cards> beside{}; ///< bytes that came along: contexts, modules, workspaces
+    word home{};                             ///< the pid namespace that numbers the owner; zero: not known
 };
 
 struct ledger_memory {
@@ -53,12 +54,13 @@ struct ledger_memory {
 };
 
 // What is written here is read by processes of other builds: a change of any of these is a new version.
-inline constexpr std::uint32_t ledger_version = 1;
+inline constexpr std::uint32_t ledger_version = 2;
 inline constexpr std::array<char, 16> ledger_magic{'m', 'u', 's', 't', 'e', 'r', ' ', 'l', 'e', 'd', 'g', 'e', 'r'};
 static_assert(std::is_standard_layout_v<ledger_memory>);
 static_assert(sizeof(card_cell) == 128 && offsetof(card_cell, limit) == 16 && offsetof(card_cell, total) == 24 &&
               offsetof(card_cell, paid_until) == 80);
-static_assert(sizeof(place_cell) == 320 && offsetof(place_cell, held) == 24 && offsetof(place_cell, beside) == 152);
+static_assert(sizeof(place_cell) == 320 && offsetof(place_cell, held) == 24 && offsetof(place_cell, beside) == 152 &&
+              offsetof(place_cell, home) == 280);
 static_assert(offsetof(ledger_memory, ready) == 40 && offsetof(ledger_memory, cards) == 64);
 static_assert(offsetof(ledger_memory, owners) == 2112 && sizeof(ledger_memory) == 329'792);
 
@@ -70,7 +72,7 @@ static_assert(offsetof(ledger_memory, owners) == 2112 && sizeof(ledger_memory) =
           std::uint64_t{sizeof(card_cell)}, std::uint64_t{sizeof(place_cell)}, std::uint64_t{sizeof(ledger_memory)},
           std::uint64_t{offsetof(card_cell, total)}, std::uint64_t{offsetof(card_cell, paid_until)},
           std::uint64_t{offsetof(place_cell, held)}, std::uint64_t{offsetof(place_cell, beside)},
-          std::uint64_t{offsetof(ledger_memory, owners)}})
+          std::uint64_t{offsetof(place_cell, home)}, std::uint64_t{offsetof(ledger_memory, owners)}})
         for (unsigned shift = 0; shift != 64; shift += 8) hash = (hash ^ ((part >> shift) & 0xff)) * 0x100'0000'01b3;
     return hash;
 }

@@ -22,11 +22,19 @@
 #include <tl/expected.hpp>
 
 #include <muster/account/ledger.hpp>
+#include <muster/config.hpp>
 #include <muster/core/result.hpp>
+#include <muster/ext/detail/life_lock.hpp>
+#include <muster/ext/process.hpp>
+#include <muster/resource/units.hpp>
 
 namespace muster::ext {
 
 /// A ledger with the memory it lies in. The mapping lasts as long as the object; the file stays.
+///
+/// Processes of several pid namespaces may share it, one after another or at a time. A process that has joined holds
+/// its place's lock in the file until it ends. Whose lock is open is dead, if it is of another namespace; of one of
+/// this namespace /proc must say so too. Where there are no such locks /proc alone tells.
 class ledger_file {
 public:
     /// Maps the ledger of a file, made first if there is none; its directory as well.
@@ -53,10 +61,14 @@ public:
     }
 
     ledger_file(ledger_file&& other) noexcept
-        : memory_(std::exchange(other.memory_, nullptr)), ledger_(other.ledger_) {}
+        : memory_(std::exchange(other.memory_, nullptr)), ledger_(other.ledger_), file_(std::move(other.file_)),
+          life_(std::exchange(other.life_, {})), joined_(std::exchange(other.joined_, {})) {}
     ledger_file& operator=(ledger_file&& other) noexcept {
         std::swap(memory_, other.memory_);
         std::swap(ledger_, other.ledger_);
+        std::swap(file_, other.file_);
+        std::swap(life_, other.life_);
+        std::swap(joined_, other.joined_);
         return *this;
     }
     ledger_file(ledger_file const&) = delete;
@@ -68,28 +80,105 @@ public:
     [[nodiscard]] account::ledger& operator*() noexcept { return ledger_; }
     [[nodiscard]] account::ledger* operator->() noexcept { return &ledger_; }
 
-private:
-    /// An open file.
-    class descriptor {
-    public:
-        explicit descriptor(int number) noexcept : number_(number) {}
-        descriptor(descriptor const&) = delete;
-        descriptor& operator=(descriptor const&) = delete;
-        ~descriptor() {
-            if (number_ >= 0) close(number_);
+    /// Takes a place for this process, once. It stays the process's until that leaves or ends, also without the object.
+    ///
+    /// A child that another thread forks meanwhile, and that doesn't call exec, may keep the place beyond that.
+    /// Errors: `full`.
+    [[nodiscard]] result<account::place> join() noexcept {
+        MUSTER_ASSERT(!joined_);
+        auto const found = ledger_.join(this_process(), witness{*this}, [&](account::place p) {
+            return life_.hold(file_, p) != detail::lock_state::shut; // without locks its number alone tells of it
+        });
+        if (!found) {
+            life_.let_go();
+            return found;
         }
-        [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
-        [[nodiscard]] int number() const noexcept { return number_; }
+        if (life_) ledger_.set_home(*found, this_namespace());
+        joined_ = *found;
+        return found;
+    }
+
+    /// Gives back all that this process holds, and its place.
+    void leave() noexcept {
+        if (!joined_) return;
+        ledger_.leave(std::exchange(joined_, {}));
+        life_.let_go();
+    }
+
+    /// Takes bytes of a card; the dead are looked for only if it seems full. Errors: `over_limit`; nothing is taken.
+    [[nodiscard]] result<void> reserve(account::place p, account::card_row card, bytes amount) noexcept {
+        return ledger_.reserve(p, card, amount, witness{*this});
+    }
+
+    /// Gives back what the dead held.
+    void sweep() noexcept { ledger_.sweep(this_process(), witness{*this}); }
+
+    /// Whether the process of a place is dead. Nothing is changed.
+    [[nodiscard]] bool is_gone(account::place p) const noexcept {
+        return witness{*this}.finds_gone(p, ledger_.owner_of(p), ledger_.home_of(p));
+    }
+
+private:
+    using descriptor = detail::descriptor;
+
+    /// Tells the dead from the living. It opens the file when it is first asked: each has locks of its own, so that
+    /// threads exclude each other as processes do.
+    class witness {
+    public:
+        explicit witness(ledger_file const& all) noexcept : all_(all) {}
+
+        /// Who is called dead is kept from others until the answer is destroyed.
+        [[nodiscard]] detail::grave operator()(account::place p, account::process owner, std::uint64_t home) noexcept {
+            if (!finds_gone(p, owner, home)) return {};
+            switch (detail::try_shut(file_, detail::lock_of(p))) {
+            case detail::lock_state::open:
+                return {&file_, p};
+            case detail::lock_state::shut:
+                return {};
+            case detail::lock_state::unknown:
+                break;
+            }
+            return home == 0 ? detail::grave{nullptr, p} : detail::grave{};
+        }
+
+        [[nodiscard]] bool finds_gone(account::place p, account::process owner, std::uint64_t home) noexcept {
+            if (p == all_.joined_ || !ready()) return false;
+            auto const lock = detail::look(file_, detail::lock_of(p));
+            if (lock == detail::lock_state::shut) return false;
+            if (home == 0) return !is_alive(owner);
+            if (lock == detail::lock_state::unknown) return false; // who has told its home has held its lock
+            bool const former = owner.pid == self_;                // had our number, or was this process before exec
+            return home != home_ || former || !is_alive(owner);
+        }
 
     private:
-        int number_;
+        [[nodiscard]] bool ready() noexcept {
+            if (asked_) return bool{file_};
+            asked_ = true;
+            file_ = all_.file_.open();
+            self_ = static_cast<std::uint32_t>(getpid());
+            home_ = this_namespace();
+            return bool{file_};
+        }
+
+        ledger_file const& all_;
+        bool asked_ = false;
+        descriptor file_{};
+        std::uint32_t self_ = 0;
+        std::uint64_t home_ = 0;
     };
 
-    ledger_file(void* memory, account::ledger const& l) noexcept : memory_(memory), ledger_(l) {}
+    ledger_file(void* memory, account::ledger const& l, detail::known_file file = {}) noexcept
+        : memory_(memory), ledger_(l), file_(std::move(file)) {}
 
     [[nodiscard]] static tl::unexpected<std::string> refuse(std::string const& path, std::string const& what,
                                                             int failure) {
         return tl::unexpected{path + ": " + what + ": " + std::generic_category().message(failure)};
+    }
+    [[nodiscard]] static detail::known_file known(std::string const& path, struct stat const& about) {
+        std::error_code ignored; // without a working directory the path is as good as it gets
+        auto const whole = std::filesystem::absolute(path, ignored);
+        return {ignored ? path : whole.string(), about.st_dev, about.st_ino};
     }
     [[nodiscard]] static void* map(int file, int flags) noexcept {
         return mmap(nullptr, account::ledger::size(), PROT_READ | PROT_WRITE, flags, file, 0);
@@ -118,7 +207,7 @@ private:
         auto* const memory = map(file.number(), MAP_SHARED);
         if (memory == MAP_FAILED) return refuse(path, "can't be mapped", errno);
         auto const found = account::ledger::attach(span_of(memory));
-        if (found) return ledger_file{memory, *found};
+        if (found) return ledger_file{memory, *found, known(path, about)};
         munmap(memory, account::ledger::size());
         return unusable(found.error().code);
     }
@@ -146,13 +235,18 @@ private:
         if (fchmod(file.number(), everybody) != 0 ||
             posix_fallocate(file.number(), 0, static_cast<off_t>(account::ledger::size())) != 0)
             return refuse(path, "can't be filled", errno);
+        struct stat about {};
+        if (fstat(file.number(), &about) != 0) return refuse(path, "can't be looked at", errno);
         auto* const memory = map(file.number(), MAP_SHARED);
         if (memory == MAP_FAILED) return refuse(path, "can't be mapped", errno);
-        return ledger_file{memory, *account::ledger::create(span_of(memory))};
+        return ledger_file{memory, *account::ledger::create(span_of(memory)), known(path, about)};
     }
 
     void* memory_;
     account::ledger ledger_;
+    detail::known_file file_;
+    detail::life life_{};
+    account::place joined_{};
 };
 
 } // namespace muster::ext
