@@ -31,7 +31,7 @@ namespace muster::interposer {
 template <class Call>
 [[nodiscard]] CUresult context_made(CUdevice device, Call call) {
     auto& s = session::current();
-    auto const before = s.numbers_on(device);
+    auto const before = s.others_on(device);
     auto const result = call();
     if (result == CUDA_SUCCESS) s.context_made(device, before);
     return result;

@@ -134,7 +134,7 @@ nvmlReturn_t detailed(Ask ask, nvmlDevice_t device, nvmlProcessDetailList_t* lis
 
 } // namespace
 
-std::optional<std::vector<card_process>> processes_on(std::string const& uuid) {
+std::optional<processes> processes_on(std::string const& uuid) {
     auto* const card = card_of(uuid);
     auto* const list = nvml().nvmlDeviceGetComputeRunningProcesses_v3;
     if (card == nullptr || list == nullptr) return std::nullopt;
@@ -146,7 +146,7 @@ std::optional<std::vector<card_process>> processes_on(std::string const& uuid) {
         result = list(card, &count, found.data());
     }
     if (result != NVML_SUCCESS) return std::nullopt;
-    std::vector<card_process> all;
+    processes all;
     for (unsigned int i = 0; i != count; ++i) {
         if (found[i].usedGpuMemory == static_cast<unsigned long long>(NVML_VALUE_NOT_AVAILABLE)) return std::nullopt;
         all.push_back({found[i].pid, found[i].usedGpuMemory});

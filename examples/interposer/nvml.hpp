@@ -6,16 +6,12 @@
 #include <string>
 #include <vector>
 
+#include <muster/account/overhead.hpp>
+
 namespace muster::interposer {
 
-/// A process on a card, by the number that NVML gives it: outside a container's count.
-struct card_process {
-    unsigned int number = 0;
-    unsigned long long bytes = 0;
-};
-
 /// Who has a context on a card; nothing where NVML can't tell.
-[[nodiscard]] std::optional<std::vector<card_process>> processes_on(std::string const& uuid);
+[[nodiscard]] std::optional<std::vector<account::card_process>> processes_on(std::string const& uuid);
 
 /// A card's position among all that NVML shows.
 [[nodiscard]] std::optional<unsigned int> position_in_nvml(std::string const& uuid) noexcept;

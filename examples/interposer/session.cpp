@@ -7,11 +7,12 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include <muster/account/card_uuid.hpp>
 #include <muster/ext/clock.hpp>
 
 #include "launch.hpp"
@@ -24,23 +25,9 @@ namespace {
 
 std::mutex making;
 
-/// A device's UUID as NVML writes it.
-std::string text_of(CUuuid const& id) {
-    std::array<char, 48> text{};
-    auto const* const b = reinterpret_cast<unsigned char const*>(id.bytes);
-    std::snprintf(text.data(), text.size(), "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-                  b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
-    return text.data();
-}
-
 std::optional<std::string_view> environment(std::string const& name) {
     auto const* const text = std::getenv(name.c_str());
     return text == nullptr ? std::nullopt : std::optional<std::string_view>{text};
-}
-
-bool allows_on_error() {
-    auto const* const text = std::getenv("MUSTER_ON_ERROR");
-    return text != nullptr && std::strcmp(text, "allow") == 0;
 }
 
 bytes context_size() {
@@ -50,27 +37,10 @@ bytes context_size() {
     return read ? read->value_or(bytes{0}) : bytes{0};
 }
 
-/// Whether a moment is there; then the next one is so many milliseconds later.
-bool is_due(std::atomic<account::nanoseconds>& moment, account::nanoseconds ms) noexcept {
-    auto const t = ext::now();
-    auto set = moment.load(std::memory_order_relaxed);
-    return t >= set && moment.compare_exchange_strong(set, t + ms * 1'000'000);
-}
-
-/// The bytes that one process has, among all on a card.
-std::optional<unsigned long long> bytes_of(std::vector<card_process> const& all, unsigned int number) {
-    for (auto const& p : all)
-        if (p.number == number) return p.bytes;
-    return std::nullopt;
-}
-
 } // namespace
 
 void say(int level, char const* format, ...) noexcept {
-    static int const asked = [] {
-        auto const* const text = std::getenv("MUSTER_LOG_LEVEL");
-        return text == nullptr ? 1 : std::atoi(text);
-    }();
+    static int const asked = std::atoi(std::string{environment("MUSTER_LOG_LEVEL").value_or("1")}.c_str());
     if (level > asked) return;
     std::array<char, 512> line{};
     va_list arguments;
@@ -101,7 +71,7 @@ session& session::make() noexcept {
 session::session() noexcept {
     auto const read = account::read_limits(environment);
     limits_ = read.limits;
-    bool const denied = !read.sound() && !limits_.off && !allows_on_error();
+    bool const denied = !read.sound() && !limits_.off && environment("MUSTER_ON_ERROR") != "allow";
     for (auto const& o : read.oddities)
         say(o.malformed && denied ? 1 : 2, "%s=%s: %s%s", o.variable.c_str(), o.text.c_str(),
             std::string{message(o.what.code)}.c_str(),
@@ -150,7 +120,7 @@ std::optional<account::card_row> session::look_up(CUdevice device) {
     CUuuid id{};
     if (real().cuDeviceGetUuid_v2 == nullptr || real().cuDeviceGetUuid_v2(&id, device) != CUDA_SUCCESS)
         return std::nullopt;
-    auto const uuid = text_of(id);
+    auto const uuid = account::uuid_text(std::as_bytes(std::span{id.bytes}));
     auto const position = position_of(device, uuid);
     std::lock_guard const lock{looking_};
     auto& card = cards_[static_cast<std::size_t>(device)];
@@ -193,11 +163,9 @@ gate* session::gate_made(std::size_t device) noexcept {
 }
 
 bool session::alone(CUdevice device) {
-    if (!row(device) || number_ == 0) return false;
+    if (!row(device)) return false;
     auto& card = cards_[static_cast<std::size_t>(device)];
-    if (!is_due(card.next_look, 1000)) return card.alone;
-    auto const all = processes_on(card.uuid);
-    card.alone = all && all->size() == 1 && all->front().number == number_;
+    if (ext::is_due(card.next_look, 1000)) card.alone = overhead_.alone(processes_on(card.uuid).value_or(processes{}));
     return card.alone;
 }
 
@@ -233,7 +201,7 @@ std::size_t session::used(CUdevice device) noexcept {
     if (!card) return 0;
     auto& ledger = **file_;
     // The dead hold nothing; nobody asks for them more than ten times a second.
-    if (ledger.used(*card) > ledger.held(place_, *card) + ledger.beside(place_, *card) && is_due(next_sweep_, 100))
+    if (ledger.used(*card) > ledger.held(place_, *card) + ledger.beside(place_, *card) && ext::is_due(next_sweep_, 100))
         file_->sweep();
     return static_cast<std::size_t>(ledger.used(*card).value);
 }
@@ -262,51 +230,34 @@ std::vector<session::member> session::members_of(std::string const& uuid) {
 
 // What nobody announces.
 
-std::vector<unsigned int> session::numbers_on(CUdevice device) {
-    std::vector<unsigned int> numbers;
-    if (number_ != 0 || !row(device)) return numbers;
-    for (auto const& p :
-         processes_on(cards_[static_cast<std::size_t>(device)].uuid).value_or(std::vector<card_process>{}))
-        numbers.push_back(p.number);
-    return numbers;
+processes session::others_on(CUdevice device) {
+    if (can_measure() || !row(device)) return {};
+    return processes_on(cards_[static_cast<std::size_t>(device)].uuid).value_or(processes{});
 }
 
-void session::context_made(CUdevice device, std::vector<unsigned int> const& before) {
+void session::context_made(CUdevice device, processes const& before) {
     auto const card = row(device);
     if (!card) return;
-    if (number_ == 0) {
-        auto all = processes_on(cards_[static_cast<std::size_t>(device)].uuid);
-        if (!all || all->empty()) return (*file_)->set_beside(place_, *card, context_size_);
-        std::erase_if(*all, [&](auto const& p) { return std::count(before.begin(), before.end(), p.number) != 0; });
-        auto const self = static_cast<unsigned int>(getpid());
-        // In a container NVML counts processes as the host does: the one that came with the context is this one. Where
-        // several came at once they can't be told apart, but contexts are of one size.
-        if (bytes_of(*all, self))
-            number_ = self;
-        else if (all->size() == 1)
-            number_ = all->front().number;
-        else if (!all->empty())
-            return (*file_)->set_beside(place_, *card, bytes{static_cast<std::int64_t>(all->front().bytes)});
-    }
+    auto const after = processes_on(cards_[static_cast<std::size_t>(device)].uuid);
+    if (!after) return (*file_)->set_beside(place_, *card, context_size_);
+    auto const size = can_measure() ? std::nullopt : overhead_.learn(before, *after, static_cast<unsigned>(getpid()));
+    if (size) (*file_)->set_beside(place_, *card, bytes{static_cast<std::int64_t>(*size)});
     measure(device);
 }
 
 void session::measure(CUdevice device) {
     auto const row_there = row(device);
-    if (!row_there || number_ == 0) return;
     std::unique_lock const lock{measuring_, std::try_to_lock};
-    if (!lock) return; // somebody is about it
+    if (!row_there || !can_measure() || !lock) return; // somebody is about it
+    auto& card = cards_[static_cast<std::size_t>(device)];
     for (int tries = 0; tries != 3; ++tries) {
-        auto const before = (*file_)->held(place_, *row_there);
-        auto const all = processes_on(cards_[static_cast<std::size_t>(device)].uuid);
+        auto const held = (*file_)->held(place_, *row_there);
+        auto const all = processes_on(card.uuid);
         if (!all) return;
-        if ((*file_)->held(place_, *row_there) != before) continue; // the two figures are of different moments
-        bytes const whole{static_cast<std::int64_t>(bytes_of(*all, number_).value_or(0))};
-        // How much of managed memory is in the whole nobody can tell: what was beside it before is still there.
-        auto& context = cards_[static_cast<std::size_t>(device)].context;
-        auto const beside = std::max(whole - before, books.managed() == 0 || whole == bytes{0} ? bytes{0} : context);
-        if (books.managed() == 0) context = beside;
-        return (*file_)->set_beside(place_, *row_there, beside);
+        if ((*file_)->held(place_, *row_there) != held) continue; // the two figures are of different moments
+        auto const beside =
+            overhead_.beside(*all, static_cast<std::uint64_t>(held.value), books.managed(), card.beside);
+        return (*file_)->set_beside(place_, *row_there, bytes{static_cast<std::int64_t>(beside)});
     }
 }
 
@@ -316,7 +267,7 @@ void session::measure_all() {
 }
 
 void session::measure_now_and_then() {
-    if (number_ != 0 && is_due(next_measure_, 250)) measure_all();
+    if (can_measure() && ext::is_due(next_measure_, 250)) measure_all();
 }
 
 } // namespace muster::interposer

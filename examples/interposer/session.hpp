@@ -17,6 +17,7 @@
 #include <muster/account/gate.hpp>
 #include <muster/account/ledger.hpp>
 #include <muster/account/limits.hpp>
+#include <muster/account/overhead.hpp>
 #include <muster/ext/ledger_file.hpp>
 #include <muster/ext/process.hpp>
 
@@ -24,6 +25,7 @@ namespace muster::interposer {
 
 class streams;
 using gate = account::gate<streams>;
+using processes = std::vector<account::card_process>;
 class session;
 using process_books = account::books<session, CUresult, CUDA_SUCCESS, CUDA_ERROR_OUT_OF_MEMORY>;
 
@@ -72,12 +74,12 @@ public:
 
     // What nobody announces: contexts, code, local memory. NVML knows what a process has in all.
 
-    /// The processes on a device, before a context is made there; none if this one's number is known.
-    [[nodiscard]] std::vector<unsigned int> numbers_on(CUdevice device);
-    /// Learns which number is this process's from who was there before its context was, and counts the context.
-    void context_made(CUdevice device, std::vector<unsigned int> const& before);
+    /// The processes on a device before a context is made there; none if this one is known.
+    [[nodiscard]] processes others_on(CUdevice device);
+    /// Learns from them which of the processes is this one, and counts the context.
+    void context_made(CUdevice device, processes const& before);
     /// Whether `measure` has anything to go by.
-    [[nodiscard]] bool can_measure() const noexcept { return number_ != 0; }
+    [[nodiscard]] bool can_measure() const noexcept { return overhead_.known(); }
     void measure(CUdevice device);
     void measure_all();
     /// The same, at most four times a second.
@@ -104,7 +106,7 @@ private:
         std::atomic<std::uint32_t> row{0}; ///< of the ledger, one up; zero: not looked up
         std::atomic<gate*> its_gate{nullptr};
         std::atomic<bool> alone{false};
-        bytes context{0}; ///< and what came with it, when it was last told apart from managed memory
+        std::uint64_t beside = 0; ///< what was asked for, when that could be told from managed memory
         std::atomic<account::nanoseconds> next_look{0};
         std::string uuid{};
         std::size_t position = 0; ///< among the container's cards, as its limits are numbered
@@ -123,7 +125,7 @@ private:
     std::array<known_card, account::ledger_cards> cards_{};
     std::mutex looking_{};
     std::mutex measuring_{};
-    std::atomic<unsigned int> number_{0}; ///< of this process, by NVML's count; zero: not known
+    account::overhead overhead_{};
     std::atomic<account::nanoseconds> next_measure_{0};
     std::atomic<account::nanoseconds> next_sweep_{0};
 };

@@ -3,6 +3,8 @@
 #include <map>
 
 #include <doctest/doctest.h>
+
+#include <muster/account/card_uuid.hpp>
 #include <rapidcheck.h>
 
 #include <muster/wire/volcano.hpp>
@@ -208,4 +210,10 @@ TEST_CASE("limits: CUDA_VISIBLE_DEVICES tells which card a device is, where it n
     CHECK_FALSE(visible_position("2,0", 2));
     CHECK_FALSE(visible_position("2,,1", 1));
     CHECK(visible_position("2,GPU-1,1", 2) == 1);
+}
+
+TEST_CASE("card uuid: reads as NVML writes it") {
+    std::array<std::byte, 16> bytes{};
+    for (std::size_t i = 0; i != bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 17);
+    CHECK(muster::account::uuid_text(bytes) == "GPU-00112233-4455-6677-8899-aabbccddeeff");
 }

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include <muster/account/pace.hpp>
@@ -22,6 +23,14 @@ inline void sleep_until(account::nanoseconds moment) noexcept {
     timespec const t{static_cast<time_t>(moment / 1'000'000'000), static_cast<long>(moment % 1'000'000'000)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
     }
+}
+
+/// Whether a moment is there; then the next one is so many milliseconds later. Of several that ask at once, one is
+/// told.
+[[nodiscard]] inline bool is_due(std::atomic<account::nanoseconds>& moment, account::nanoseconds ms) noexcept {
+    auto const t = now();
+    auto set = moment.load(std::memory_order_relaxed);
+    return t >= set && moment.compare_exchange_strong(set, t + ms * 1'000'000);
 }
 
 } // namespace muster::ext
