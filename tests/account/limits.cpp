@@ -213,7 +213,7 @@ TEST_CASE("limits: CUDA_VISIBLE_DEVICES tells which card a device is, where it n
 }
 
 TEST_CASE("card uuid: reads as NVML writes it") {
-    std::array<std::byte, 16> bytes{};
-    for (std::size_t i = 0; i != bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 17);
-    CHECK(muster::account::uuid_text(bytes) == "GPU-00112233-4455-6677-8899-aabbccddeeff");
+    std::array<std::byte, 16> id{};
+    for (std::size_t i = 0; i != id.size(); ++i) id[i] = static_cast<std::byte>(i * 17);
+    CHECK(muster::account::uuid_text(id) == "GPU-00112233-4455-6677-8899-aabbccddeeff");
 }

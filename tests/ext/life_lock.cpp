@@ -1,9 +1,11 @@
 #include <muster/ext/detail/life_lock.hpp>
 
 #include <linux/filter.h>
+#include <linux/magic.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include <cstddef>
@@ -65,7 +67,7 @@ private:
     bool there_ = true;
 };
 
-/// Calls `f(path, overlay)` on each ground that this system lets a test have.
+/// Calls `f(path, whether it is an overlay)` on each ground that this system lets a test have.
 template <class F>
 void on_each_ground(F f) {
     for (bool const overlay : {false, true}) {
@@ -74,8 +76,11 @@ void on_each_ground(F f) {
             MESSAGE("no overlay file system may be mounted here");
             continue;
         }
-        CAPTURE(overlay);
-        f(g.path(), overlay);
+        struct statfs about {};
+        REQUIRE(statfs(std::filesystem::path{g.path()}.parent_path().c_str(), &about) == 0);
+        bool const layered = about.f_type == OVERLAYFS_SUPER_MAGIC; // the test's own may be one too
+        CAPTURE(layered);
+        f(g.path(), layered);
     }
 }
 
