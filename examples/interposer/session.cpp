@@ -223,7 +223,9 @@ std::vector<session::member> session::members_of(std::string const& uuid) {
     if (!card) return all;
     (*file_)->each_process([&](account::place p, account::process who) {
         auto const used = (*file_)->held(p, *card).value + (*file_)->beside(p, *card).value;
-        if (used > 0) all.push_back({who.pid, static_cast<std::size_t>(used)});
+        auto const home = (*file_)->home_of(p); // a number means nothing in another pid namespace
+        if (used > 0 && (home == 0 || home == ext::this_namespace()))
+            all.push_back({who.pid, static_cast<std::size_t>(used)});
     });
     return all;
 }
