@@ -49,27 +49,34 @@ template <class Call>
 /// With a context goes all that was allocated in it.
 template <class Call>
 [[nodiscard]] CUresult context_gone(CUcontext context, Call call) {
+    auto& s = session::current();
     forget_launches(context);
-    return then(call, [context](session& s) {
-        s.books.forget(context);
-        s.measure_all();
-    });
+    auto const result = s.books.give_back_context(context, call, [](CUresult r) { return r == CUDA_SUCCESS; });
+    s.measure_all();
+    return result;
 }
 
-/// A primary context is gone when nobody retains it any more, or at once.
 template <class Call>
-[[nodiscard]] CUresult primary_released(CUdevice device, Call call) {
+[[nodiscard]] CUresult context_gone(CUgreenCtx green, Call call) {
+    CUcontext context = nullptr;
+    return ask(real().cuCtxFromGreenCtx, &context, green) ? context_gone(context, call) : call();
+}
+
+/// A primary context is gone when nobody retains it any more, or at once if it is `reset`.
+template <class Call>
+[[nodiscard]] CUresult primary_gone(CUdevice device, bool reset, Call call) {
+    auto& s = session::current();
     auto const at = static_cast<std::size_t>(device);
-    auto& known = session::current().primaries;
-    CUcontext const context = at < known.size() ? known[at].load() : nullptr;
+    CUcontext const context = at < s.primaries.size() ? s.primaries[at].load() : nullptr;
+    if (context == nullptr) return call();
     forget_launches(context);
-    return then(call, [device, context](session& s) {
-        if (context == nullptr || is_active(device)) return;
-        s.books.forget(context);
-        s.books.pools.forget(device);
-        for (auto& p : s.current_pools) p = nullptr;
-        s.measure_all();
-    });
+    auto const gone = [&](CUresult r) { return r == CUDA_SUCCESS && (reset || !is_active(device)); };
+    auto const result = s.books.give_back_context(context, call, gone);
+    if (!gone(result)) return result;
+    s.books.pools.forget(device);
+    for (auto& p : s.current_pools) p = nullptr;
+    s.measure_all();
+    return result;
 }
 
 inline void unload(CUmodule m) noexcept { (void)ask(real().cuModuleUnload, m); }

@@ -21,8 +21,7 @@
             return real().cuLaunchKernel##_(f, x, y, z, bx, by, bz, shared, s, p, extra);                              \
         }))                                                                                                            \
     ROW(cuLaunchKernelEx##_, (CUlaunchConfig const* c, CUfunction f, void** p, void** extra), (c, f, p, extra),        \
-        paced(kind_of(f, c->gridDimX, c->gridDimY, c->gridDimZ), c->hStream, own,                                      \
-              [&] { return real().cuLaunchKernelEx##_(c, f, p, extra); }))                                             \
+        paced(c, f, own, [&] { return real().cuLaunchKernelEx##_(c, f, p, extra); }))                                  \
     ROW(cuLaunchCooperativeKernel##_,                                                                                  \
         (CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int bx, unsigned int by,               \
          unsigned int bz, unsigned int shared, CUstream s, void** p),                                                  \
@@ -57,21 +56,21 @@
     ROW(cuMemFree_v2, (CUdeviceptr p), (p), given_back(p, [&] { return real().cuMemFree_v2(p); }))                     \
     ROW(cuMemFree, (CUdeviceptr_v1 p), (p), given_back(p, [&] { return real().cuMemFree(p); }))                        \
     ROW(cuArrayCreate_v2, (CUarray * a, CUDA_ARRAY_DESCRIPTOR const* d), (a, d),                                       \
-        counted(a, footprint_of(*d), [&] { return real().cuArrayCreate_v2(a, d); }))                                   \
+        counted(a, footprint_of(d), [&] { return real().cuArrayCreate_v2(a, d); }))                                    \
     ROW(cuArrayCreate, (CUarray * a, CUDA_ARRAY_DESCRIPTOR_v1 const* d), (a, d),                                       \
-        counted(a, footprint_of(*d), [&] { return real().cuArrayCreate(a, d); }))                                      \
+        counted(a, footprint_of(d), [&] { return real().cuArrayCreate(a, d); }))                                       \
     ROW(cuArray3DCreate_v2, (CUarray * a, CUDA_ARRAY3D_DESCRIPTOR const* d), (a, d),                                   \
-        counted(a, footprint_of(*d), [&] { return real().cuArray3DCreate_v2(a, d); }))                                 \
+        counted(a, footprint_of(d), [&] { return real().cuArray3DCreate_v2(a, d); }))                                  \
     ROW(cuArray3DCreate, (CUarray * a, CUDA_ARRAY3D_DESCRIPTOR_v1 const* d), (a, d),                                   \
-        counted(a, footprint_of(*d), [&] { return real().cuArray3DCreate(a, d); }))                                    \
+        counted(a, footprint_of(d), [&] { return real().cuArray3DCreate(a, d); }))                                     \
     ROW(cuArrayDestroy, (CUarray a), (a), given_back(key_of(a), [&] { return real().cuArrayDestroy(a); }))             \
     ROW(cuMipmappedArrayCreate, (CUmipmappedArray * a, CUDA_ARRAY3D_DESCRIPTOR const* d, unsigned int levels),         \
         (a, d, levels),                                                                                                \
-        counted(a, footprint_of(*d, levels), [&] { return real().cuMipmappedArrayCreate(a, d, levels); }))             \
+        counted(a, footprint_of(d, levels), [&] { return real().cuMipmappedArrayCreate(a, d, levels); }))              \
     ROW(cuMipmappedArrayDestroy, (CUmipmappedArray a), (a),                                                            \
         given_back(key_of(a), [&] { return real().cuMipmappedArrayDestroy(a); }))                                      \
     ROW(cuMemCreate, (CUmemGenericAllocationHandle * h, size_t n, CUmemAllocationProp const* q, unsigned long long f), \
-        (h, n, q, f), physical(h, n, *q, [&] { return real().cuMemCreate(h, n, q, f); }))                              \
+        (h, n, q, f), physical(h, n, q, [&] { return real().cuMemCreate(h, n, q, f); }))                               \
     ROW(cuMemRelease, (CUmemGenericAllocationHandle h), (h),                                                           \
         session::current().books.give_back_handle(h, [&] { return real().cuMemRelease(h); }))                          \
     ROW(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * h, void* at), (h, at),                            \
@@ -83,15 +82,15 @@
     ROW(cuMemUnmap, (CUdeviceptr p, size_t n), (p, n),                                                                 \
         then([&] { return real().cuMemUnmap(p, n); }, [&](session& s) { s.books.unmap(p, n); }))                       \
     ROW(cuMemPoolCreate, (CUmemoryPool * pool, CUmemPoolProps const* q), (pool, q),                                    \
-        pool_known(pool, q->location, [&] { return real().cuMemPoolCreate(pool, q); }))                                \
+        pool_known(pool, q == nullptr ? nullptr : &q->location, [&] { return real().cuMemPoolCreate(pool, q); }))      \
     ROW(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice d), (pool, d),                                       \
         pool_known(pool, d, true, [&] { return real().cuDeviceGetDefaultMemPool(pool, d); }))                          \
     ROW(cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice d), (pool, d),                                              \
         pool_known(pool, d, true, [&] { return real().cuDeviceGetMemPool(pool, d); }))                                 \
     ROW(cuMemGetDefaultMemPool, (CUmemoryPool * pool, CUmemLocation * l, CUmemAllocationType t), (pool, l, t),         \
-        pool_known(pool, *l, [&] { return real().cuMemGetDefaultMemPool(pool, l, t); }))                               \
+        pool_known(pool, l, [&] { return real().cuMemGetDefaultMemPool(pool, l, t); }))                                \
     ROW(cuMemGetMemPool, (CUmemoryPool * pool, CUmemLocation * l, CUmemAllocationType t), (pool, l, t),                \
-        pool_known(pool, *l, [&] { return real().cuMemGetMemPool(pool, l, t); }))                                      \
+        pool_known(pool, l, [&] { return real().cuMemGetMemPool(pool, l, t); }))                                       \
     ROW(cuMemPoolImportFromShareableHandle,                                                                            \
         (CUmemoryPool * pool, void* h, CUmemAllocationHandleType t, unsigned long long f), (pool, h, t, f),            \
         pool_known(pool, 0, false, [&] { return real().cuMemPoolImportFromShareableHandle(pool, h, t, f); }))          \
@@ -113,19 +112,18 @@
         instantiated(e, g, [&] { return real().cuGraphInstantiate_v2(e, g, n, log, l); }))                             \
     ROW(cuGraphInstantiate, (CUgraphExec * e, CUgraph g, CUgraphNode * n, char* log, size_t l), (e, g, n, log, l),     \
         instantiated(e, g, [&] { return real().cuGraphInstantiate(e, g, n, log, l); }))                                \
-    ROW(cuGraphExecDestroy, (CUgraphExec e), (e),                                                                      \
-        session::current().books.give_back_graph(key_of(e), [&] { return real().cuGraphExecDestroy(e); }))             \
+    ROW(cuGraphExecDestroy, (CUgraphExec e), (e), graph_gone(e, [&] { return real().cuGraphExecDestroy(e); }))         \
     ROW(cuDeviceGraphMemTrim, (CUdevice d), (d),                                                                       \
         graph_memory_trimmed(d, [&] { return real().cuDeviceGraphMemTrim(d); }))                                       \
     ROW(cuDevicePrimaryCtxRetain, (CUcontext * c, CUdevice d), (c, d), primary_retained(c, d))                         \
     ROW(cuDevicePrimaryCtxRelease_v2, (CUdevice d), (d),                                                               \
-        primary_released(d, [&] { return real().cuDevicePrimaryCtxRelease_v2(d); }))                                   \
+        primary_gone(d, false, [&] { return real().cuDevicePrimaryCtxRelease_v2(d); }))                                \
     ROW(cuDevicePrimaryCtxRelease, (CUdevice d), (d),                                                                  \
-        primary_released(d, [&] { return real().cuDevicePrimaryCtxRelease(d); }))                                      \
+        primary_gone(d, false, [&] { return real().cuDevicePrimaryCtxRelease(d); }))                                   \
     ROW(cuDevicePrimaryCtxReset_v2, (CUdevice d), (d),                                                                 \
-        primary_released(d, [&] { return real().cuDevicePrimaryCtxReset_v2(d); }))                                     \
+        primary_gone(d, true, [&] { return real().cuDevicePrimaryCtxReset_v2(d); }))                                   \
     ROW(cuDevicePrimaryCtxReset, (CUdevice d), (d),                                                                    \
-        primary_released(d, [&] { return real().cuDevicePrimaryCtxReset(d); }))                                        \
+        primary_gone(d, true, [&] { return real().cuDevicePrimaryCtxReset(d); }))                                      \
     ROW(cuCtxCreate_v4, (CUcontext * c, CUctxCreateParams * q, unsigned int f, CUdevice d), (c, q, f, d),              \
         context_made(d, [&] { return real().cuCtxCreate_v4(c, q, f, d); }))                                            \
     ROW(cuCtxCreate_v3, (CUcontext * c, CUexecAffinityParam * q, int n, unsigned int f, CUdevice d), (c, q, n, f, d),  \
@@ -136,6 +134,8 @@
         context_made(d, [&] { return real().cuCtxCreate(c, f, d); }))                                                  \
     ROW(cuCtxDestroy_v2, (CUcontext c), (c), context_gone(c, [&] { return real().cuCtxDestroy_v2(c); }))               \
     ROW(cuCtxDestroy, (CUcontext c), (c), context_gone(c, [&] { return real().cuCtxDestroy(c); }))                     \
+    ROW(cuCtxDetach, (CUcontext c), (c), context_gone(c, [&] { return real().cuCtxDetach(c); }))                       \
+    ROW(cuGreenCtxDestroy, (CUgreenCtx c), (c), context_gone(c, [&] { return real().cuGreenCtxDestroy(c); }))          \
     ROW(cuGreenCtxCreate, (CUgreenCtx * c, CUdevResourceDesc q, CUdevice d, unsigned int f), (c, q, d, f),             \
         context_made(d, [&] { return real().cuGreenCtxCreate(c, q, d, f); }))                                          \
     ROW(cuCtxSetLimit, (CUlimit l, size_t n), (l, n),                                                                  \
@@ -165,11 +165,12 @@
     ROW(cuLaunchGridAsync, (CUfunction f, int x, int y, CUstream s), (f, x, y, s),                                     \
         paced(kind_of(f, x, y), s, false, [&] { return real().cuLaunchGridAsync(f, x, y, s); }))                       \
     ROW(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS * q, unsigned int n, unsigned int f), (q, n, f),     \
-        paced(kind_of(q->function, q->gridDimX, q->gridDimY, q->gridDimZ), q->hStream, false,                          \
+        paced(n == 0 ? nullptr : q, nullptr, false,                                                                    \
               [&] { return real().cuLaunchCooperativeKernelMultiDevice(q, n, f); }))                                   \
     ROW(cuStreamDestroy_v2, (CUstream s), (s), stream_gone(s, [&] { return real().cuStreamDestroy_v2(s); }))           \
     ROW(cuStreamDestroy, (CUstream s), (s), stream_gone(s, [&] { return real().cuStreamDestroy(s); }))                 \
     ROW(cuCtxSynchronize, (void), (), settled([&] { return real().cuCtxSynchronize(); }))                              \
+    ROW(cuCtxSynchronize_v2, (CUcontext c), (c), settled([&] { return real().cuCtxSynchronize_v2(c); }))               \
     ROW(cuEventSynchronize, (CUevent e), (e), settled([&] { return real().cuEventSynchronize(e); }))                   \
     ROW(cuMemGetInfo_v2, (size_t * free, size_t * total), (free, total),                                               \
         memory_info(free, total, [](auto... to) { return real().cuMemGetInfo_v2(to...); }))                            \
@@ -188,6 +189,7 @@
 
 /// Functions of the driver that operations call and nothing stands before.
 #define MUSTER_HELPERS(ROW)                                                                                            \
+    ROW(cuCtxFromGreenCtx)                                                                                             \
     ROW(cuCtxGetCurrent)                                                                                               \
     ROW(cuCtxGetDevice)                                                                                                \
     ROW(cuCtxPopCurrent_v2)                                                                                            \
@@ -196,14 +198,17 @@
     ROW(cuDeviceGetUuid_v2)                                                                                            \
     ROW(cuDevicePrimaryCtxGetState)                                                                                    \
     ROW(cuEventCreate)                                                                                                 \
+    ROW(cuEventDestroy_v2)                                                                                             \
     ROW(cuEventQuery)                                                                                                  \
     ROW(cuEventRecord)                                                                                                 \
     ROW(cuEventRecord_ptsz)                                                                                            \
     ROW(cuGetProcAddress)                                                                                              \
     ROW(cuGetProcAddress_v2)                                                                                           \
     ROW(cuGraphChildGraphNodeGetGraph)                                                                                 \
+    ROW(cuGraphGetEdges)                                                                                               \
     ROW(cuGraphGetNodes)                                                                                               \
     ROW(cuGraphMemAllocNodeGetParams)                                                                                  \
+    ROW(cuGraphMemFreeNodeGetParams)                                                                                   \
     ROW(cuGraphNodeGetType)                                                                                            \
     ROW(cuMemPoolGetAttribute)                                                                                         \
     ROW(cuStreamGetDevice)                                                                                             \

@@ -31,23 +31,16 @@ private:
     bool pushed_;
 };
 
-/// Whether what was before an event is done by then.
-bool is_done(CUevent event, account::nanoseconds deadline) noexcept {
+} // namespace
+
+void streams::rest(account::nanoseconds waited) noexcept {
     constexpr account::nanoseconds spin = 3'000'000; // for what a batch should take; sleeping isn't as exact
     constexpr account::nanoseconds nap = 50'000;
-    if (real().cuEventQuery == nullptr) return (void)ask(real().cuEventSynchronize, event), true;
-    for (auto const begin = ext::now(); real().cuEventQuery(event) == CUDA_ERROR_NOT_READY;) {
-        auto const t = ext::now();
-        if (t > deadline) return false;
-        if (t > begin + spin)
-            ext::sleep_until(t + nap);
-        else
-            sched_yield();
-    }
-    return true;
+    if (waited > spin)
+        ext::sleep_until(ext::now() + nap);
+    else
+        sched_yield();
 }
-
-} // namespace
 
 bool streams::note(CUstream stream, bool per_thread) {
     constexpr std::size_t most = 64;
@@ -55,27 +48,57 @@ bool streams::note(CUstream stream, bool per_thread) {
     lane wanted{current_context(), stream, per_thread, own ? this_thread() : nullptr};
     auto at = std::find_if(lanes_.begin(), lanes_.end(), [&](lane const& l) { return l.same(wanted); });
     if (at == lanes_.end()) {
-        if (lanes_.size() == most) std::erase_if(lanes_, [](lane const& l) { return !l.in_batch && !l.unfinished; });
         relaxed const while_making;
+        for (auto& l : lanes_)
+            if (lanes_.size() == most && !l.in_batch && !l.unfinished)
+                (void)ask(real().cuEventDestroy_v2, std::exchange(l.event, nullptr));
+        std::erase_if(lanes_, [](lane const& l) { return l.event == nullptr; });
         if (lanes_.size() == most || !ask(real().cuEventCreate, &wanted.event, CU_EVENT_DISABLE_TIMING)) return false;
         at = lanes_.insert(lanes_.end(), wanted);
     }
     at->in_batch = true;
+    at->recorded = false;
     if (own) at->record(); // nobody else can
     return true;
 }
 
 void streams::lane::record() noexcept {
+    if (std::exchange(recorded, true)) return;
     in_context const of_the_stream{context};
-    // Where that fails, there is nothing to wait for.
-    if (!ask(per_thread ? real().cuEventRecord_ptsz : real().cuEventRecord, event, stream)) event = nullptr;
-    recorded = true;
+    // A stream that is recorded from, or gone by a way that no call tells, isn't waited for.
+    if (is_capturing(stream, per_thread) ||
+        !ask(per_thread ? real().cuEventRecord_ptsz : real().cuEventRecord, event, stream))
+        in_batch = false;
+}
+
+void streams::record_all() noexcept {
+    for (auto& l : lanes_)
+        if (l.in_batch) l.record();
+}
+
+void streams::close() {
+    record_all();
+    for (auto& l : lanes_) l.unfinished = std::exchange(l.in_batch, false);
+}
+
+bool streams::poll() noexcept {
+    relaxed const while_asking{true};
+    auto* const query = real().cuEventQuery;
+    for (auto& l : lanes_)
+        if (l.unfinished)
+            l.unfinished = query != nullptr ? query(l.event) == CUDA_ERROR_NOT_READY
+                                            : ask(real().cuEventSynchronize, l.event) && false;
+    return std::none_of(lanes_.begin(), lanes_.end(), [](lane const& l) { return l.unfinished; });
+}
+
+void streams::drop() noexcept {
+    for (auto& l : lanes_) l.in_batch = false;
 }
 
 void streams::forget(CUstream stream) noexcept {
     for (auto& l : lanes_) {
         if (l.stream != stream || l.thread != nullptr) continue;
-        if (l.in_batch && !l.recorded) l.record();
+        if (l.in_batch) l.record();
         l.stream = nullptr; // a new one may get its number
         l.thread = this;    // which no launch has
     }
@@ -83,26 +106,6 @@ void streams::forget(CUstream stream) noexcept {
 
 void streams::forget(CUcontext context) noexcept {
     std::erase_if(lanes_, [context](lane const& l) { return l.context == context; });
-}
-
-bool streams::wait(account::nanoseconds deadline) {
-    for (auto& l : lanes_) {
-        l.unfinished = std::exchange(l.in_batch, false);
-        if (l.unfinished && !std::exchange(l.recorded, false)) l.record();
-        l.recorded = false;
-    }
-    return wait_on(deadline);
-}
-
-bool streams::wait_on(account::nanoseconds deadline) {
-    relaxed const while_waiting;
-    bool done = true;
-    for (auto& l : lanes_) {
-        l.unfinished = l.unfinished && l.event != nullptr && !is_done(l.event, deadline);
-        done = done && !l.unfinished;
-    }
-    std::erase_if(lanes_, [](lane const& l) { return l.event == nullptr; });
-    return done;
 }
 
 } // namespace muster::interposer

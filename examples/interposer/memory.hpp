@@ -46,7 +46,7 @@ template <class Call, class F>
 
 /// Calls the driver for something of `size` bytes on the current device; `*made` becomes the new pointer or handle.
 template <class Made, class Call>
-[[nodiscard]] CUresult counted(Made* made, std::size_t size, Call call, bool managed = false) {
+[[nodiscard]] CUresult counted(Made* made, std::size_t size, Call call, std::size_t managed = 0) {
     return session::current().books.take({current_device(), size, current_context(), managed}, call,
                                          [made] { return key_of(*made); });
 }
@@ -55,7 +55,7 @@ template <class Made, class Call>
 /// may have more than there is.
 template <class Call>
 [[nodiscard]] CUresult managed(CUdeviceptr* p, std::size_t n, Call call) {
-    return counted(p, session::current().oversubscribes() ? 0 : footprint(n), call, true);
+    return counted(p, session::current().oversubscribes() ? 0 : footprint(n), call, footprint(n));
 }
 
 /// Rows of which the driver chooses the length.
@@ -69,13 +69,14 @@ template <class Pointer, class Size, class Call>
 }
 
 template <class Descriptor>
-[[nodiscard]] std::size_t footprint_of(Descriptor const& d, unsigned int levels = 1) noexcept {
-    account::array_shape shape{d.Width, d.Height, 0, element_bits(d.Format, d.NumChannels), false, levels};
-    if constexpr (requires { d.Depth; }) {
-        if ((d.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0)
+[[nodiscard]] std::size_t footprint_of(Descriptor const* d, unsigned int levels = 1) noexcept {
+    if (d == nullptr) return 0; // the driver says what is wrong
+    account::array_shape shape{d->Width, d->Height, 0, element_bits(d->Format, d->NumChannels), false, levels};
+    if constexpr (requires { d->Depth; }) {
+        if ((d->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0)
             return 0; // has no memory of its own
-        shape.depth = d.Depth;
-        shape.layered = (d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+        shape.depth = d->Depth;
+        shape.layered = (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
     }
     return footprint(shape);
 }
@@ -86,16 +87,16 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] CUresult physical(CUmemGenericAllocationHandle* h, std::size_t size, CUmemAllocationProp const& q,
+[[nodiscard]] CUresult physical(CUmemGenericAllocationHandle* h, std::size_t size, CUmemAllocationProp const* q,
                                 Call call) {
-    if (q.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return call();
-    return session::current().books.take_shared({q.location.id, size}, call, [h] { return *h; });
+    if (q == nullptr || q->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return call();
+    return session::current().books.take_shared({q->location.id, size}, call, [h] { return *h; });
 }
 
 // What a process is told of its card.
 
 template <class Size, class Call>
-[[nodiscard]] CUresult memory_info(Size* free, Size* total, Call call) noexcept {
+[[nodiscard]] CUresult memory_info(Size* free, Size* total, Call call) {
     Size really_free = 0;
     Size real_total = 0;
     auto const result = call(&really_free, &real_total);
@@ -113,7 +114,7 @@ template <class Size, class Call>
 }
 
 template <class Size, class Call>
-[[nodiscard]] CUresult total_memory(Size* total, CUdevice device, Call call) noexcept {
+[[nodiscard]] CUresult total_memory(Size* total, CUdevice device, Call call) {
     auto const result = call();
     if (result == CUDA_SUCCESS && total != nullptr)
         if (auto const limit = session::current().limit(device); limit != 0)

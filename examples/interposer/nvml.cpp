@@ -74,12 +74,10 @@ nvmlReturn_t confined(Ask ask, nvmlDevice_t device, Memory* m) {
     if (auto const refused = ask(device, m); refused != NVML_SUCCESS) return refused;
     auto const f = figures_of(device);
     if (!f) return NVML_SUCCESS;
-    auto const total = m->total;
-    m->total = std::min<unsigned long long>(total, f->limit);
+    m->total = std::min<unsigned long long>(m->total, f->limit);
     m->used = std::min<unsigned long long>(f->used, m->total);
     m->free = m->total - m->used;
-    if constexpr (requires { m->reserved; })
-        if (m->total != total) m->reserved = 0; // total is free and used
+    if constexpr (requires { m->reserved; }) m->reserved = 0; // total is free and used
     return NVML_SUCCESS;
 }
 
@@ -114,22 +112,14 @@ nvmlReturn_t listed(Ask ask, nvmlDevice_t device, unsigned int* count, Process* 
 template <class Ask>
 nvmlReturn_t detailed(Ask ask, nvmlDevice_t device, nvmlProcessDetailList_t* list) {
     if (list == nullptr || !figures_of(device)) return ask(device, list);
-    auto none = *list;
-    none.numProcArrayEntries = 0;
-    none.procArray = nullptr;
-    if (auto const refused = ask(device, &none); !is_fine(refused)) return refused;
     constexpr unsigned int compute = 0; // of the modes in nvml.h
-    auto const all = members_of(device, list->mode == compute);
-    auto const room = list->numProcArrayEntries;
-    list->numProcArrayEntries = static_cast<unsigned int>(all.size());
-    if (room < all.size() || (list->procArray == nullptr && !all.empty())) return NVML_ERROR_INSUFFICIENT_SIZE;
-    for (std::size_t i = 0; i != all.size(); ++i) {
-        auto& p = list->procArray[i] = nvmlProcessDetail_v1_t{};
-        p.pid = all[i].pid;
-        p.usedGpuMemory = all[i].used;
-        p.gpuInstanceId = p.computeInstanceId = 0xFFFF'FFFF;
-    }
-    return NVML_SUCCESS;
+    auto const ask_for = [&](nvmlDevice_t d, unsigned int* count, nvmlProcessDetail_v1_t* to) {
+        auto question = *list;
+        question.numProcArrayEntries = *count;
+        question.procArray = to;
+        return ask(d, &question);
+    };
+    return listed(ask_for, device, &list->numProcArrayEntries, list->procArray, list->mode == compute);
 }
 
 } // namespace
@@ -153,6 +143,8 @@ std::optional<processes> processes_on(std::string const& uuid) {
     }
     return all;
 }
+
+bool is_in_nvml(std::string const& uuid) noexcept { return card_of(uuid) != nullptr; }
 
 std::optional<unsigned int> position_in_nvml(std::string const& uuid) noexcept {
     unsigned int index = 0;

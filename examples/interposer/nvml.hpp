@@ -13,6 +13,8 @@ namespace muster::interposer {
 /// Who has a context on a card; nothing where NVML can't tell.
 [[nodiscard]] std::optional<std::vector<account::card_process>> processes_on(std::string const& uuid);
 
+[[nodiscard]] bool is_in_nvml(std::string const& uuid) noexcept;
+
 /// A card's position among all that NVML shows.
 [[nodiscard]] std::optional<unsigned int> position_in_nvml(std::string const& uuid) noexcept;
 

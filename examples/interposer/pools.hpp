@@ -5,6 +5,10 @@
 
 #include "driver.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "memory.hpp"
 
 namespace muster::interposer {
@@ -17,18 +21,14 @@ namespace muster::interposer {
     return question != nullptr && (!ask(question, stream, &status) || status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-/// A graph is recorded from here on, or will be.
-template <class Call>
-[[nodiscard]] CUresult recording(Call call) {
-    session::current().records = true;
-    return call();
-}
-
 /// A thread may be recording a graph, which many questions to the driver would spoil, but for those of a thread that
 /// says so beforehand.
 class relaxed {
 public:
-    relaxed() noexcept : needed_(session::current().records.load(std::memory_order_relaxed)) { exchange(); }
+    /// `always`: whoever asks for long may be there when the first recording begins.
+    explicit relaxed(bool always = false) noexcept : needed_(always || session::current().records.load()) {
+        exchange();
+    }
     relaxed(relaxed const&) = delete;
     relaxed& operator=(relaxed const&) = delete;
     ~relaxed() { exchange(); }
@@ -104,17 +104,22 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] CUresult pool_known(CUmemoryPool* pool, CUmemLocation const& l, Call call) {
-    bool const on_card = l.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    return pool_known(pool, on_card ? l.id : 0, on_card, call);
+[[nodiscard]] CUresult pool_known(CUmemoryPool* pool, CUmemLocation const* l, Call call) {
+    if (l == nullptr) return call(); // the driver says what is wrong
+    bool const on_card = l->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    return pool_known(pool, on_card ? l->id : 0, on_card, call);
 }
 
+/// What is out of a pool stays until it is freed: NVML's figure has it, and else it stays charged.
 template <class Call>
 [[nodiscard]] CUresult pool_gone(CUmemoryPool pool, Call call) {
-    return pool_chosen([&] {
-        return session::current().books.pools.give_back(key_of(pool), call,
-                                                        [](CUresult r) { return r == CUDA_SUCCESS; });
-    });
+    auto& s = session::current();
+    cuuint64_t out = 0;
+    if (!s.can_measure()) (void)ask(real().cuMemPoolGetAttribute, pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &out);
+    auto const good = [](CUresult r) { return r == CUDA_SUCCESS; };
+    auto const result = pool_chosen([&] { return s.books.pools.give_back(key_of(pool), call, good, out); });
+    s.measure_all();
+    return result;
 }
 
 /// A synchronisation, after which pools may have let go of memory, and code that was loaded late shows.
@@ -135,25 +140,45 @@ template <class Call>
     return r.cuGraphGetNodes != nullptr && r.cuGraphNodeGetType != nullptr && r.cuGraphMemAllocNodeGetParams != nullptr;
 }
 
+/// What follows what in a graph; nothing where the driver doesn't tell.
+[[nodiscard]] inline std::vector<account::graph_edge> edges_of(CUgraph g) {
+    std::size_t count = 0;
+    if (!ask(real().cuGraphGetEdges, g, nullptr, nullptr, &count)) return {};
+    std::vector<CUgraphNode> from(count);
+    std::vector<CUgraphNode> to(count);
+    std::vector<account::graph_edge> edges;
+    if (!ask(real().cuGraphGetEdges, g, from.data(), to.data(), &count)) return edges;
+    for (std::size_t i = 0; i != count; ++i) edges.emplace_back(key_of(from[i]), key_of(to[i]));
+    return edges;
+}
+
 /// Adds what a graph's allocations take, and those of graphs within it.
 inline void add_memory_of(CUgraph g, account::takings& to) {
-    auto const& r = real();
-    if (!lists_nodes()) return;
     std::size_t count = 0;
-    if (r.cuGraphGetNodes(g, nullptr, &count) != CUDA_SUCCESS) return;
+    if (!lists_nodes() || !ask(real().cuGraphGetNodes, g, nullptr, &count)) return;
     std::vector<CUgraphNode> nodes(count);
-    if (r.cuGraphGetNodes(g, nodes.data(), &count) != CUDA_SUCCESS) return;
+    if (!ask(real().cuGraphGetNodes, g, nodes.data(), &count)) return;
+    bool allocates = false;
+    std::vector<account::graph_step> steps;
     for (auto* const node : nodes) {
+        auto& step = steps.emplace_back();
+        step.node = key_of(node);
         auto type = CU_GRAPH_NODE_TYPE_EMPTY;
-        if (!ask(r.cuGraphNodeGetType, node, &type)) continue;
         CUDA_MEM_ALLOC_NODE_PARAMS q{};
+        CUdeviceptr freed = 0;
         CUgraph child = nullptr;
-        if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && ask(r.cuGraphMemAllocNodeGetParams, node, &q) &&
-            q.poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
-            to[q.poolProps.location.id] += footprint(q.bytesize);
-        if (type == CU_GRAPH_NODE_TYPE_GRAPH && ask(r.cuGraphChildGraphNodeGetGraph, node, &child))
+        if (!ask(real().cuGraphNodeGetType, node, &type)) continue;
+        if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && ask(real().cuGraphMemAllocNodeGetParams, node, &q) &&
+            q.poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+            step = {key_of(node), q.dptr, q.poolProps.location.id, footprint(q.bytesize)};
+            allocates = true;
+        }
+        if (type == CU_GRAPH_NODE_TYPE_MEM_FREE && ask(real().cuGraphMemFreeNodeGetParams, node, &freed))
+            step.block = freed;
+        if (type == CU_GRAPH_NODE_TYPE_GRAPH && ask(real().cuGraphChildGraphNodeGetGraph, node, &child))
             add_memory_of(child, to);
     }
+    if (allocates) account::add_peak(steps, edges_of(g), to);
 }
 
 /// Charges a device's graph memory.
@@ -168,7 +193,7 @@ inline void recount_graph_memory(CUdevice device) {
 /// Counts at once what a node will take, where nobody can tell it later.
 template <class Call>
 [[nodiscard]] CUresult node_added(CUDA_MEM_ALLOC_NODE_PARAMS* q, Call call) {
-    return lists_nodes() ? call() : counted(&q->dptr, footprint(q->bytesize), call);
+    return q == nullptr || lists_nodes() ? call() : counted(&q->dptr, footprint(q->bytesize), call);
 }
 
 template <class Call>

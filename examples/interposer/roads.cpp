@@ -43,17 +43,16 @@ bool is_the_drivers(void* address) noexcept {
     return name.starts_with("libcuda.so") || name.starts_with("libnvidia-ml.so");
 }
 
-bool is_ours_to_answer(char const* name) noexcept {
-    return name != nullptr && (std::strncmp(name, "cu", 2) == 0 || std::strncmp(name, "nvml", 4) == 0);
-}
-
 /// Our function of that name, or nothing.
 void* wrapper_of(char const* name) noexcept;
 
 void* in_place_of(char const* name, void* found) noexcept {
-    if (found == nullptr) return found;
-    auto* const ours = wrapper_of(name);
-    return ours != nullptr && is_the_drivers(found) ? ours : found;
+    return found != nullptr && is_the_drivers(found) ? wrapper_of(name) : found;
+}
+
+/// Whether a look-up is ours to answer. In the whole program's scope our functions come first by themselves.
+bool is_ours_to_answer(void* handle, char const* name) noexcept {
+    return handle != RTLD_DEFAULT && name != nullptr && wrapper_of(name) != nullptr;
 }
 
 // The jump leaves who asked in the fourth place. What comes next after the caller isn't what comes next after us.
@@ -67,11 +66,7 @@ extern "C" void* muster_dlvsym(void* handle, char const* name, char const* versi
 }
 
 /// What one of our functions replaces where the driver hands out addresses itself.
-void* in_place_of(void* found) noexcept {
-    for (auto const& r : rows())
-        if (r.real() == found) return r.wrapper;
-    return found;
-}
+void* in_place_of(void* found) noexcept;
 
 } // namespace
 
@@ -79,13 +74,13 @@ void* find(void* handle, char const* name) noexcept { return real_linker().dlsym
 
 /// Where a look-up goes on: everything but the driver's names straight to the linker's own function, which then sees
 /// the true caller; RTLD_NEXT means what it means.
-extern "C" [[gnu::visibility("hidden")]] void* muster_dlsym_target(void*, char const* name) noexcept {
-    return is_ours_to_answer(name) ? reinterpret_cast<void*>(&muster_dlsym)
-                                   : reinterpret_cast<void*>(real_linker().dlsym);
+extern "C" [[gnu::visibility("hidden")]] void* muster_dlsym_target(void* handle, char const* name) noexcept {
+    return is_ours_to_answer(handle, name) ? reinterpret_cast<void*>(&muster_dlsym)
+                                           : reinterpret_cast<void*>(real_linker().dlsym);
 }
-extern "C" [[gnu::visibility("hidden")]] void* muster_dlvsym_target(void*, char const* name) noexcept {
-    return is_ours_to_answer(name) ? reinterpret_cast<void*>(&muster_dlvsym)
-                                   : reinterpret_cast<void*>(real_linker().dlvsym);
+extern "C" [[gnu::visibility("hidden")]] void* muster_dlvsym_target(void* handle, char const* name) noexcept {
+    return is_ours_to_answer(handle, name) ? reinterpret_cast<void*>(&muster_dlvsym)
+                                           : reinterpret_cast<void*>(real_linker().dlvsym);
 }
 
 } // namespace muster::interposer
@@ -107,15 +102,7 @@ extern "C" {
     using namespace muster::interposer;
     if (real().cuGetProcAddress_v2 == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
     auto const result = real().cuGetProcAddress_v2(symbol, function, version, flags, status);
-    if (result == CUDA_SUCCESS && function != nullptr && *function != nullptr) {
-        auto* const found = *function;
-        if (found == reinterpret_cast<void*>(real().cuGetProcAddress_v2))
-            *function = reinterpret_cast<void*>(&cuGetProcAddress_v2);
-        else if (found == reinterpret_cast<void*>(real().cuGetProcAddress))
-            *function = reinterpret_cast<void*>(&cuGetProcAddress);
-        else
-            *function = in_place_of(found);
-    }
+    if (result == CUDA_SUCCESS && function != nullptr && *function != nullptr) *function = in_place_of(*function);
     return result;
 }
 }
@@ -127,9 +114,20 @@ namespace {
 void* wrapper_of(char const* name) noexcept {
     if (std::strcmp(name, "cuGetProcAddress") == 0) return reinterpret_cast<void*>(&cuGetProcAddress);
     if (std::strcmp(name, "cuGetProcAddress_v2") == 0) return reinterpret_cast<void*>(&cuGetProcAddress_v2);
+    if (std::strncmp(name, "nvml", 4) == 0) return nvml_wrapper_of(name);
+    if (std::strncmp(name, "cu", 2) != 0) return nullptr;
     for (auto const& r : rows())
         if (std::strcmp(r.name, name) == 0) return r.wrapper;
-    return nvml_wrapper_of(name);
+    return nullptr;
+}
+
+void* in_place_of(void* found) noexcept {
+    if (found == reinterpret_cast<void*>(real().cuGetProcAddress_v2))
+        return reinterpret_cast<void*>(&cuGetProcAddress_v2);
+    if (found == reinterpret_cast<void*>(real().cuGetProcAddress)) return reinterpret_cast<void*>(&cuGetProcAddress);
+    for (auto const& r : rows())
+        if (r.real() == found) return r.wrapper;
+    return found;
 }
 
 } // namespace
@@ -147,7 +145,7 @@ void* wrapper_of(char const* name) noexcept {
     "mov (%rsp), %rcx\njmp *%rax\n"
 #elif defined(__aarch64__)
 #define MUSTER_JUMP_BODY(name)                                                                                         \
-    "stp x0, x1, [sp, #-32]!\nstp x2, x30, [sp, #16]\nbl muster_" name "_target\nmov x16, x0\n"                        \
+    "hint #34\nstp x0, x1, [sp, #-32]!\nstp x2, x30, [sp, #16]\nbl muster_" name "_target\nmov x16, x0\n"                        \
     "ldp x2, x30, [sp, #16]\nldp x0, x1, [sp], #32\nmov x3, x30\nbr x16\n"
 #else
 #error "muster: dlsym's jump is not written for this processor; see examples/interposer/roads.cpp"

@@ -1,19 +1,17 @@
 #include "session.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
 #include <new>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include <muster/account/card_uuid.hpp>
 #include <muster/ext/clock.hpp>
+#include <muster/ext/say.hpp>
 
 #include "launch.hpp"
 #include "nvml.hpp"
@@ -21,14 +19,12 @@
 
 namespace muster::interposer {
 
+using ext::environment;
+using ext::say;
+
 namespace {
 
 std::mutex making;
-
-std::optional<std::string_view> environment(std::string const& name) {
-    auto const* const text = std::getenv(name.c_str());
-    return text == nullptr ? std::nullopt : std::optional<std::string_view>{text};
-}
 
 bytes context_size() {
     auto const text = environment("MUSTER_CONTEXT_MEMORY").value_or("");
@@ -38,17 +34,6 @@ bytes context_size() {
 }
 
 } // namespace
-
-void say(int level, char const* format, ...) noexcept {
-    static int const asked = std::atoi(std::string{environment("MUSTER_LOG_LEVEL").value_or("1")}.c_str());
-    if (level > asked) return;
-    std::array<char, 512> line{};
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(line.data(), line.size(), format, arguments);
-    va_end(arguments);
-    std::fprintf(stderr, "muster: %s\n", line.data());
-}
 
 session& session::make() noexcept {
     std::lock_guard const lock{making};
@@ -78,10 +63,8 @@ session::session() noexcept {
             o.malformed && denied ? "; no device memory is given out: correct it, or set MUSTER_ON_ERROR=allow" : "");
     if (environment("ACTIVE_OOM_KILLER"))
         say(2, "ACTIVE_OOM_KILLER: nobody is killed here; what doesn't fit is refused");
-    bool const limited = std::any_of(limits_.cards.begin(), limits_.cards.end(),
-                                     [](account::card_limit const& card) { return card != account::card_limit{}; });
     bool const metered = !environment("CUDA_DEVICE_MEMORY_SHARED_CACHE").value_or("").empty();
-    on_ = !limits_.off && (limited || metered || !read.sound());
+    on_ = !limits_.off && (limits_.any() || metered || !read.sound());
     if (!on_) return;
     deny_ = denied;
     context_size_ = context_size();
@@ -103,13 +86,12 @@ session::session() noexcept {
         return;
     }
     place_ = *place;
-    if (limits_.policy != account::throttling::never)
-        for (auto const& card : limits_.cards) paced_ = paced_ || account::pace{card.cores}.limits();
+    paced_ = limits_.paced();
 }
 
 // Which card a device is.
 
-std::optional<account::card_row> session::row(CUdevice device) noexcept {
+std::optional<account::card_row> session::row(CUdevice device) {
     // Without a ledger or a place in it nothing is given out, and there is nothing to count.
     if (!file_ || !place_ || device < 0 || static_cast<std::size_t>(device) >= cards_.size()) return std::nullopt;
     auto const r = cards_[static_cast<std::size_t>(device)].row.load(std::memory_order_acquire);
@@ -120,7 +102,8 @@ std::optional<account::card_row> session::look_up(CUdevice device) {
     CUuuid id{};
     if (real().cuDeviceGetUuid_v2 == nullptr || real().cuDeviceGetUuid_v2(&id, device) != CUDA_SUCCESS)
         return std::nullopt;
-    auto const uuid = account::uuid_text(std::as_bytes(std::span{id.bytes}));
+    auto uuid = account::uuid_text(std::as_bytes(std::span{id.bytes}));
+    if (auto const part = "MIG" + uuid.substr(3); is_in_nvml(part)) uuid = part; // the driver tells no difference
     auto const position = position_of(device, uuid);
     std::lock_guard const lock{looking_};
     auto& card = cards_[static_cast<std::size_t>(device)];
@@ -144,7 +127,7 @@ std::size_t session::position_of(CUdevice device, std::string const& uuid) const
     return account::visible_position(environment("CUDA_VISIBLE_DEVICES").value_or(""), own).value_or(own);
 }
 
-gate* session::gate_of(CUdevice device) noexcept {
+gate* session::gate_of(CUdevice device) {
     auto const row_there = row(device);
     if (!row_there) return nullptr;
     auto& card = cards_[static_cast<std::size_t>(device)];
@@ -171,7 +154,7 @@ bool session::alone(CUdevice device) {
 
 // Memory.
 
-bool session::reserve(CUdevice device, std::size_t size) noexcept {
+bool session::reserve(CUdevice device, std::size_t size) {
     if (deny_) return false;
     auto const card = row(device);
     if (!card) return true; // no such device: the driver will say so
@@ -181,22 +164,22 @@ bool session::reserve(CUdevice device, std::size_t size) noexcept {
     return file_->reserve(place_, *card, amount).has_value();
 }
 
-void session::release(CUdevice device, std::size_t size) noexcept {
+void session::release(CUdevice device, std::size_t size) {
     if (auto const card = row(device); card && size != 0)
         (*file_)->release(place_, *card, bytes{static_cast<std::int64_t>(size)});
 }
 
-void session::count(CUdevice device, std::size_t size) noexcept {
+void session::count(CUdevice device, std::size_t size) {
     if (auto const card = row(device); card && size != 0)
         (*file_)->charge(place_, *card, bytes{static_cast<std::int64_t>(size)});
 }
 
-std::size_t session::limit(CUdevice device) noexcept {
+std::size_t session::limit(CUdevice device) {
     auto const card = deny_ ? std::nullopt : row(device);
     return card ? static_cast<std::size_t>((*file_)->limit(*card).value) : 0;
 }
 
-std::size_t session::used(CUdevice device) noexcept {
+std::size_t session::used(CUdevice device) {
     auto const card = row(device);
     if (!card) return 0;
     auto& ledger = **file_;
@@ -241,7 +224,7 @@ void session::context_made(CUdevice device, processes const& before) {
     auto const card = row(device);
     if (!card) return;
     auto const after = processes_on(cards_[static_cast<std::size_t>(device)].uuid);
-    if (!after) return (*file_)->set_beside(place_, *card, context_size_);
+    if (!after || after->empty()) return (*file_)->set_beside(place_, *card, context_size_);
     auto const size = can_measure() ? std::nullopt : overhead_.learn(before, *after, static_cast<unsigned>(getpid()));
     if (size) (*file_)->set_beside(place_, *card, bytes{static_cast<std::int64_t>(*size)});
     measure(device);
@@ -249,18 +232,17 @@ void session::context_made(CUdevice device, processes const& before) {
 
 void session::measure(CUdevice device) {
     auto const row_there = row(device);
-    std::unique_lock const lock{measuring_, std::try_to_lock};
-    if (!row_there || !can_measure() || !lock) return; // somebody is about it
+    if (!row_there || !can_measure()) return;
     auto& card = cards_[static_cast<std::size_t>(device)];
-    for (int tries = 0; tries != 3; ++tries) {
-        auto const held = (*file_)->held(place_, *row_there);
-        auto const all = processes_on(card.uuid);
-        if (!all) return;
-        if ((*file_)->held(place_, *row_there) != held) continue; // the two figures are of different moments
-        auto const beside =
-            overhead_.beside(*all, static_cast<std::uint64_t>(held.value), books.managed(), card.beside);
-        return (*file_)->set_beside(place_, *row_there, bytes{static_cast<std::int64_t>(beside)});
-    }
+    std::lock_guard const lock{card.measuring};
+    ext::uncancelled const while_asking;
+    bool settled = books.under_way() == 0 && books.managed() == 0;
+    auto const held = (*file_)->held(place_, *row_there);
+    auto const all = processes_on(card.uuid);
+    if (!all) return;
+    settled = settled && books.under_way() == 0 && (*file_)->held(place_, *row_there) == held;
+    auto const beside = overhead_.beside(*all, static_cast<std::uint64_t>(held.value), settled, card.beside);
+    (*file_)->set_beside(place_, *row_there, bytes{static_cast<std::int64_t>(beside)});
 }
 
 void session::measure_all() {

@@ -44,22 +44,22 @@ public:
     [[nodiscard]] bool oversubscribes() const noexcept { return limits_.oversubscribe; }
 
     /// Takes bytes of a device: where the limit leaves too little, what is kept for later is let go first.
-    [[nodiscard]] bool reserve(CUdevice device, std::size_t size) noexcept;
-    void release(CUdevice device, std::size_t size) noexcept;
+    [[nodiscard]] bool reserve(CUdevice device, std::size_t size);
+    void release(CUdevice device, std::size_t size);
     /// Counts what a device has given already, whatever the limit.
-    void count(CUdevice device, std::size_t size) noexcept;
+    void count(CUdevice device, std::size_t size);
     /// Whether some card's share of time is held, so that launches need a closer look.
     [[nodiscard]] bool paced() const noexcept { return paced_; }
     /// The gate before a device's launches; null: its time isn't held.
-    [[nodiscard]] gate* gate_of(CUdevice device) noexcept;
+    [[nodiscard]] gate* gate_of(CUdevice device);
     /// The same, if there is one yet.
     [[nodiscard]] gate* gate_made(std::size_t device) noexcept;
     /// Whether no other process has anything on the card, as of the last second.
     [[nodiscard]] bool alone(CUdevice device);
 
     /// The card's limit; zero: none.
-    [[nodiscard]] std::size_t limit(CUdevice device) noexcept;
-    [[nodiscard]] std::size_t used(CUdevice device) noexcept;
+    [[nodiscard]] std::size_t limit(CUdevice device);
+    [[nodiscard]] std::size_t used(CUdevice device);
     /// The same for a card that NVML names, with its position there; nothing for a card without a limit.
     struct figures {
         std::size_t limit, used;
@@ -106,12 +106,13 @@ private:
         std::atomic<std::uint32_t> row{0}; ///< of the ledger, one up; zero: not looked up
         std::atomic<gate*> its_gate{nullptr};
         std::atomic<bool> alone{false};
-        std::uint64_t beside = 0; ///< what was asked for, when that could be told from managed memory
+        std::mutex measuring{};
+        std::uint64_t beside = 0; ///< what there is beside what was asked for, as last measured
         std::atomic<account::nanoseconds> next_look{0};
         std::string uuid{};
         std::size_t position = 0; ///< among the container's cards, as its limits are numbered
     };
-    [[nodiscard]] std::optional<account::card_row> row(CUdevice device) noexcept;
+    [[nodiscard]] std::optional<account::card_row> row(CUdevice device);
     [[nodiscard]] std::optional<account::card_row> look_up(CUdevice device);
     [[nodiscard]] std::size_t position_of(CUdevice device, std::string const& uuid) const;
 
@@ -124,13 +125,9 @@ private:
     account::place place_{};
     std::array<known_card, account::ledger_cards> cards_{};
     std::mutex looking_{};
-    std::mutex measuring_{};
     account::overhead overhead_{};
     std::atomic<account::nanoseconds> next_measure_{0};
     std::atomic<account::nanoseconds> next_sweep_{0};
 };
-
-/// One line on standard error, if the level asks for it: 0 nothing, 1 what went wrong, 2 what is odd too.
-void say(int level, char const* format, ...) noexcept __attribute__((format(printf, 2, 3)));
 
 } // namespace muster::interposer

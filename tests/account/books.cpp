@@ -71,15 +71,25 @@ TEST_CASE("books: with a context goes what was allocated in it, managed memory a
     int one = 0;
     int other = 0;
     for (std::uint64_t k = 1; k != 11; ++k) {
-        holding const h{0, k, k % 2 == 0 ? &one : &other, k > 5};
+        holding const h{0, k, k % 2 == 0 ? &one : &other, k > 5 ? k : 0};
         CHECK(b.take(h, succeed, [k] { return k; }) == answer::good);
     }
     CHECK(b.managed() == 6 + 7 + 8 + 9 + 10);
-    b.forget(&one);
+    auto const gone = [](answer r) { return r == answer::good; };
+    CHECK(b.give_back_context(&one, fail, gone) == answer::bad);
+    CHECK(a.used[0] == 55);
+    // One of its addresses comes again while it goes.
+    auto const again = [&] { return b.take({1, 2, &other}, succeed, [] { return std::uint64_t{4}; }); };
+    CHECK(b.give_back_context(&one, again, gone) == answer::good);
+    CHECK(a.used[1] == 2);
     CHECK(a.used[0] == 1 + 3 + 5 + 7 + 9);
     CHECK(b.managed() == 7 + 9);
     CHECK(b.give_back(9, succeed) == answer::good);
     CHECK(b.managed() == 7);
+    // An address comes again that nobody freed: what was there went in a way that no call tells.
+    CHECK(b.take({0, 5, &other}, succeed, [] { return std::uint64_t{7}; }) == answer::good);
+    CHECK(b.managed() == 0);
+    CHECK(a.used[0] == 1 + 3 + 5 + 5);
 }
 
 TEST_CASE("books: a pool is charged what it keeps, whatever is handed out of it") {
@@ -152,6 +162,19 @@ TEST_CASE("books: a graph's memory is reserved at its first launch, and stays un
     CHECK(a.used[0] == 60);
     CHECK(a.used[1] == 30);
     CHECK(b.launch(1, launched, recount) == answer::good); // has what it needs
+    CHECK(b.under_way() == 0);
+    b.instantiated(3, {{1, 30}});
+    a.limit = 200;
+    CHECK(b.launch(3, succeed, recount) == answer::good); // the same memory, since the other isn't running
+    auto const both = [&] {                               // may be live now, which takes more
+        CHECK(b.under_way() == 1);
+        CHECK(a.used[1] == 60);
+        return answer::bad;
+    };
+    CHECK(b.launch(1, both, recount) == answer::bad);
+    CHECK(b.launch(1, launched, recount) == answer::good);
+    CHECK(b.give_back_graph(3, succeed) == answer::good);
+    a.limit = 100;
     CHECK(b.launch(2, succeed, recount) == answer::refused);
     CHECK(a.used[0] == 60); // all of it or nothing
     CHECK(a.used[1] == 30);

@@ -217,3 +217,16 @@ TEST_CASE("card uuid: reads as NVML writes it") {
     for (std::size_t i = 0; i != id.size(); ++i) id[i] = static_cast<std::byte>(i * 17);
     CHECK(muster::account::uuid_text(id) == "GPU-00112233-4455-6677-8899-aabbccddeeff");
 }
+
+TEST_CASE("limits: whether there is one, and whether time is held") {
+    muster::account::limits l;
+    CHECK_FALSE(l.any());
+    CHECK_FALSE(l.paced());
+    l.cards[3].memory = muster::bytes{5};
+    CHECK(l.any());
+    CHECK_FALSE(l.paced());
+    l.cards[15].cores = muster::percent{99};
+    CHECK(l.paced());
+    l.policy = muster::account::throttling::never;
+    CHECK_FALSE(l.paced());
+}

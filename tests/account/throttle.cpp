@@ -48,9 +48,9 @@ double share_of(percent limit, std::function<kernel()> const& next, setting cons
             worked = 0;
         }
         now += with.pause;
-        t.settle_if_idle(now);
+        (void)t.settled_if_idle(now);
         if (!t.in_batch()) {
-            now = std::max(now, t.ready_at());
+            now = std::max(now, t.ready_at(now));
             t.begin(now);
             started = now;
         }
@@ -136,7 +136,32 @@ TEST_CASE("throttle: what went on after its batch was settled is paid for as wel
     t.begin(1000 * ms);
     CHECK(t.launched(1, 1000 * ms)); // not known: waited for at once
     t.settle(100 * ms, false);
-    CHECK(t.ready_at() == 1200 * ms - 4 * ms); // but for a burst
+    CHECK(t.ready_at(1200 * ms) == 1200 * ms - 4 * ms); // but for a burst
     t.overrun(1100 * ms, 50 * ms);
-    CHECK(t.ready_at() == 1300 * ms - 4 * ms);
+    CHECK(t.ready_at(1200 * ms) == 1300 * ms - 4 * ms);
+}
+
+TEST_CASE("throttle: a clock that began anew, as at a reboot, makes nobody wait") {
+    muster::account::detail::word paid{900'000'000 * ms}; // ten days, of a file that was there before
+    throttle t{pace{percent{1}}, paid};
+    CHECK(t.ready_at(5 * ms) == 5 * ms);
+    CHECK(paid == 5 * ms);
+    paid = 2'000'000 * ms; // a debt that work can have made is kept
+    CHECK(t.ready_at(5 * ms) == 2'000'000 * ms);
+}
+
+TEST_CASE("throttle: kinds of work that come only once don't pile up, and what is forgotten is learnt anew") {
+    muster::account::detail::word paid{0};
+    throttle t{pace{percent{50}}, paid};
+    for (std::uint64_t kind = 0; kind != 50'000; ++kind) {
+        t.begin(kind * ms);
+        CHECK(t.launched(kind, kind * ms)); // not known: waited for
+        t.settle(10 * us, true);
+    }
+    t.begin(60'000 * ms);
+    CHECK_FALSE(t.launched(49'999, 60'000 * ms)); // known
+    t.settle(10 * us, true);
+    t.forget(49'999);
+    t.begin(61'000 * ms);
+    CHECK(t.launched(49'999, 61'000 * ms));
 }

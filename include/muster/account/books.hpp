@@ -3,6 +3,7 @@
 /// \file
 /// A process's books: which of its pointers, handles, pools and graphs holds how much of which device.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <muster/account/graph_peak.hpp>
 #include <muster/account/holdings.hpp>
 
 namespace muster::account {
@@ -21,11 +23,12 @@ struct holding {
     int device = 0;
     std::uint64_t size = 0;
     void const* context = nullptr;
-    bool managed = false; ///< on the card or with the host, as the driver likes
+    std::uint64_t managed = 0; ///< bytes of managed memory: on the card or with the host, as the driver likes
 };
 
 /// Memory that is kept for later, as pools do: charged what the driver keeps, not what is handed out. What can't be had
-/// by right is counted all the same, since it is there.
+/// by right is counted all the same, since it is there. The driver is asked under the lock, so that no older answer
+/// comes after a newer one.
 ///
 /// `Account` counts: release(device, size) and count(device, size).
 template <class Account>
@@ -45,6 +48,13 @@ public:
         auto const at = all_.find(key);
         if (at == all_.end()) return std::nullopt;
         return at->second.counted ? at->second.device : -1;
+    }
+
+    /// What it is charged.
+    [[nodiscard]] std::uint64_t charged(std::uint64_t key) {
+        std::lock_guard const lock{mutex_};
+        auto const at = all_.find(key);
+        return at == all_.end() ? 0 : at->second.charged;
     }
 
     /// Charges what is kept there, by `ask(key, bytes&)`, which may fail; learnt first if it wasn't.
@@ -72,9 +82,9 @@ public:
         });
     }
 
-    /// Calls for the end of one; its number may come again at once.
+    /// Calls for the end of one; its number may come again at once. What is still `in_use` of it stays charged.
     template <class Call, class Good>
-    [[nodiscard]] auto give_back(std::uint64_t key, Call call, Good good) {
+    [[nodiscard]] auto give_back(std::uint64_t key, Call call, Good good, std::uint64_t in_use = 0) {
         auto last = [&] {
             std::lock_guard const lock{mutex_};
             return all_.extract(key);
@@ -82,7 +92,7 @@ public:
         auto const result = call();
         if (!last) return result;
         if (good(result)) {
-            account_->release(last.mapped().device, last.mapped().charged);
+            account_->release(last.mapped().device, last.mapped().charged - std::min(in_use, last.mapped().charged));
         } else {
             std::lock_guard const lock{mutex_};
             all_.insert(std::move(last));
@@ -111,9 +121,6 @@ private:
     std::map<std::uint64_t, state> all_{};
 };
 
-/// What a graph takes at its launch, by device.
-using takings = std::map<int, std::uint64_t>;
-
 /// All that a process holds, in the one shape that each call which takes something has: take from the account what the
 /// call may need, call with nothing locked, then keep what it really took, or give everything back.
 ///
@@ -124,11 +131,15 @@ class books {
 public:
     explicit books(Account& a) noexcept : account_(&a), pools(a), graph_memory(a) {}
 
+    /// Calls that take or give something and aren't over: meanwhile the driver and the account may differ.
+    [[nodiscard]] int under_way() const noexcept { return under_way_.load(); }
+
     // Blocks that one key holds.
 
     /// Calls for a block; `key()` is what frees it later.
     template <class Call, class Key>
     [[nodiscard]] Result take(holding const& h, Call call, Key key) {
+        change const now{under_way_};
         if (!account_->reserve(h.device, h.size)) return refused;
         auto const result = call();
         if (result == success)
@@ -140,8 +151,8 @@ public:
 
     /// Keeps what was reserved already.
     void keep(std::uint64_t key, holding const& h) {
-        if (h.managed) managed_ += h.size;
-        held_.keep(key, h);
+        if (h.managed != 0) managed_ += h.managed;
+        if (auto const lost = held_.keep(key, h)) release(*lost); // went without a call that says so
     }
 
     /// Sets what a block really takes.
@@ -151,25 +162,35 @@ public:
         if (size < h->size) account_->release(h->device, h->size - size);
         if (size > h->size) account_->count(h->device, size - h->size);
         h->size = size;
-        held_.keep(key, *h);
+        (void)held_.keep(key, *h);
     }
 
     /// Frees whatever has a record or none: what has none is the driver's business.
     template <class Call>
     [[nodiscard]] Result give_back(std::uint64_t key, Call call) {
+        change const now{under_way_};
         auto const h = held_.take(key);
         auto const result = call();
         if (h && result == success) release(*h);
-        if (h && result != success) held_.keep(key, *h);
+        if (h && result != success) (void)held_.keep(key, *h);
         return result;
     }
 
-    /// A context is gone, with all that was allocated in it.
-    void forget(void const* context) {
-        held_.take_if([&](holding const& h) {
-            if (h.context == context) release(h);
-            return h.context == context;
-        });
+    /// Calls for the end of a context, with which goes all that was allocated in it; `gone(result)` says whether it
+    /// did. Addresses and contexts come again at once, so that its records are taken out before.
+    template <class Call, class Gone>
+    [[nodiscard]] Result give_back_context(void const* context, Call call, Gone gone) {
+        change const now{under_way_};
+        auto const all = held_.take_if([&](holding const& h) { return h.context == context; });
+        auto const result = call();
+        bool const over = gone(result);
+        for (auto const& [key, h] : all) {
+            if (over)
+                release(h);
+            else
+                (void)held_.keep(key, h);
+        }
+        return result;
     }
 
     /// Bytes of managed memory.
@@ -179,6 +200,7 @@ public:
 
     template <class Call, class Handle>
     [[nodiscard]] Result take_shared(holding const& h, Call call, Handle handle) {
+        change const now{under_way_};
         if (!account_->reserve(h.device, h.size)) return refused;
         auto const result = call();
         if (result == success)
@@ -191,6 +213,7 @@ public:
     void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle) { shared_.map(address, size, handle); }
     template <class Call>
     [[nodiscard]] Result give_back_handle(std::uint64_t handle, Call call) {
+        change const now{under_way_};
         auto const of = shared_.detach(handle);
         auto const result = call();
         if (of && result != success) shared_.attach(handle, *of);
@@ -208,6 +231,7 @@ public:
     /// that nobody gets in between.
     template <class Call, class Recount>
     [[nodiscard]] Result take_kept(int device, std::uint64_t size, Call call, Recount recount) {
+        change const now{under_way_};
         if (!account_->reserve(device, size)) return refused;
         auto const result = call();
         if (result == success) recount();
@@ -224,10 +248,12 @@ public:
     /// Whether there are graphs that allocate.
     [[nodiscard]] bool has_graphs() const noexcept { return taking_.load(std::memory_order_relaxed) != 0; }
 
-    /// Launches a graph; `recount(device)` charges a device's graph memory.
+    /// Launches a graph; `recount(device)` charges a device's graph memory. What it takes needn't be reserved while
+    /// the devices keep enough for all graphs that were launched since they were trimmed.
     template <class Call, class Recount>
     [[nodiscard]] Result launch(std::uint64_t executable, Call call, Recount recount) {
         if (!has_graphs()) return call();
+        change const now{under_way_};
         auto const e = state_of(executable);
         if (!e.backed && !reserve(e.takes)) return refused;
         auto const result = call();
@@ -235,7 +261,7 @@ public:
             recount(device);
             if (!e.backed) account_->release(device, size);
         }
-        if (result == success && !e.takes.empty()) set(executable, {e.takes, true});
+        if (result == success && !e.takes.empty()) back(executable);
         return result;
     }
 
@@ -257,12 +283,24 @@ public:
 private:
     struct executable_state {
         takings takes{};
-        bool backed = false; ///< it was launched since the last trim
+        bool backed = false; ///< its memory is there since its last launch
+    };
+
+    /// A change that is under way.
+    class change {
+    public:
+        explicit change(std::atomic<int>& count) noexcept : count_(&count) { count_->fetch_add(1); }
+        change(change const&) = delete;
+        change& operator=(change const&) = delete;
+        ~change() { count_->fetch_sub(1); }
+
+    private:
+        std::atomic<int>* count_;
     };
 
     void release(holding const& h) {
         account_->release(h.device, h.size);
-        if (h.managed) managed_ -= h.size;
+        if (h.managed != 0) managed_ -= h.managed;
     }
 
     [[nodiscard]] bool reserve(takings const& wanted) {
@@ -280,6 +318,21 @@ private:
         return at == executables_.end() ? executable_state{} : at->second;
     }
 
+    /// A graph was launched: it has its memory, and the others have theirs if there is enough for all.
+    void back(std::uint64_t executable) {
+        std::lock_guard const lock{mutex_};
+        auto const at = executables_.find(executable);
+        if (at == executables_.end()) return;
+        at->second.backed = true;
+        takings all;
+        for (auto const& [key, e] : executables_)
+            if (e.backed)
+                for (auto const& [device, size] : e.takes) all[device] += size;
+        for (auto const& [device, size] : all)
+            if (size > graph_memory.charged(static_cast<std::uint64_t>(device)))
+                for (auto& [key, e] : executables_) e.backed = e.backed && key == executable;
+    }
+
     /// Without takings: it is none of ours.
     void set(std::uint64_t executable, executable_state const& e) {
         std::lock_guard const lock{mutex_};
@@ -294,6 +347,7 @@ private:
     holdings<holding> held_{};
     shared_holdings<holding> shared_{};
     std::atomic<std::uint64_t> managed_{0};
+    std::atomic<int> under_way_{0};
     std::mutex mutex_{};
     std::unordered_map<std::uint64_t, executable_state> executables_{};
     std::atomic<std::size_t> taking_{0};

@@ -4,6 +4,7 @@
 /// The gate that a process's launches on a card go through, from many threads, a throttle's batches at a time.
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -17,15 +18,18 @@ namespace muster::account {
 /// Lets launches through when the throttle says so, waits for the card where it says so, and tells it what that took.
 ///
 /// No launch waits for ever: work that isn't done in good time may be waiting for a launch that is still to come. Then
-/// the batch is given up, and paid for as it goes on while the next one waits for its turn.
+/// the batch is given up, and paid for as it goes on while the next one waits for its turn. Nor does a launch wait for
+/// one that the driver doesn't come back from.
 ///
-/// `Card` knows the card and the clock, and is called by one thread at a time:
-///     nanoseconds now();                   void sleep_until(nanoseconds);
-///     bool note(where...);                 remembers where a launch went; false: there is no room for one more
-///     bool wait(nanoseconds deadline);     for all that was noted since the last time; false: it isn't done
-///     bool wait_on(nanoseconds deadline);  goes on waiting for that
-///     bool alone();                        whether no other process has work on the card
-/// Cost: two locks a launch besides the throttle's look-ups; none is held while `call` runs.
+/// `Card` knows the card and the clock. All but the last three are called under the gate's lock:
+///     bool note(where...);   remembers where a launch went; false: there is no room for one more
+///     void close();          the batch is whole: marks its end
+///     bool poll();           whether the card has done what was closed last
+///     void drop();           nobody waits for the batch: it is done
+///     nanoseconds now();     void sleep_until(nanoseconds);
+///     void rest(nanoseconds waited);  between two polls
+///     bool alone();          whether no other process has work on the card
+/// Cost: two locks a launch besides the throttle's look-ups; none is held while `call` runs, or anybody sleeps.
 template <class Card>
 class gate {
 public:
@@ -34,23 +38,30 @@ public:
     /// Calls `call` when it may; `what` tells kinds of work apart, `good(result)` whether there is work now.
     template <class Call, class Good, class... Where>
     [[nodiscard]] auto launch(std::uint64_t what, Call call, Good good, Where const&... where) {
-        enter();
+        bool const counted = entered();
         auto const result = call();
-        std::unique_lock const lock{mutex_};
+        if (!counted) return result;
+        std::unique_lock lock{mutex_};
         if (good(result)) {
             bool const room = card_.note(where...);
             bool const full = throttle_.launched(what, card_.now());
-            closing_ = closing_ || full || !room;
+            if ((full || !room) && state_ == state::open) state_ = state::closing;
         }
-        if (--under_way_ == 0 && closing_) finish();
+        if (--under_way_ == 0 && state_ == state::closing) finish(lock);
         return result;
     }
 
-    /// Calls `f(card)` while no other thread does anything to it.
+    /// Calls `f(card)` under the lock.
     template <class F>
     void visit(F f) {
         std::lock_guard const lock{mutex_};
         f(card_);
+    }
+
+    /// A kind of work is no more; another may get its number.
+    void forget(std::uint64_t what) {
+        std::lock_guard const lock{mutex_};
+        throttle_.forget(what);
     }
 
 private:
@@ -59,38 +70,79 @@ private:
     static constexpr nanoseconds most_stamina = 5'000'000'000;
     static constexpr nanoseconds least_stamina = 40'000'000;
 
-    void enter() {
+    enum class state : std::uint8_t {
+        idle,
+        starting, ///< somebody waits until the next batch may start
+        open,
+        closing,  ///< launches of a whole batch are still with the driver
+        finishing ///< somebody waits for the card
+    };
+
+    /// Waits for the turn; false: the launch goes through uncounted, since others don't come back.
+    [[nodiscard]] bool entered() {
         std::unique_lock lock{mutex_};
-        open_.wait(lock, [&] { return !closing_; });
-        if (under_way_++ != 0) return;
-        throttle_.settle_if_idle(card_.now());
-        if (throttle_.in_batch()) return;
-        if (left_at_ != 0) catch_up();
+        for (;;) {
+            switch (state_) {
+            case state::open:
+                if (under_way_ == 0 && throttle_.settled_if_idle(card_.now())) {
+                    card_.drop();
+                    state_ = state::idle;
+                    break;
+                }
+                ++under_way_;
+                return true;
+            case state::idle:
+                start(lock);
+                ++under_way_;
+                return true;
+            case state::closing:
+                if (open_.wait_for(lock, std::chrono::nanoseconds{most_patience}) == std::cv_status::timeout &&
+                    state_ == state::closing)
+                    return false;
+                break;
+            case state::starting:
+            case state::finishing:
+                open_.wait(lock);
+            }
+        }
+    }
+
+    void start(std::unique_lock<std::mutex>& lock) {
+        state_ = state::starting;
+        if (left_at_ != 0) catch_up(lock);
         start_ = card_.now();
-        // Whoever comes meanwhile has to wait as well, and does so for the lock.
-        if (auto const ready = throttle_.ready_at(); ready > start_) card_.sleep_until(ready);
+        if (auto const ready = throttle_.ready_at(start_); ready > start_) {
+            lock.unlock();
+            card_.sleep_until(ready);
+            lock.lock();
+        }
         if (idle_) start_ = card_.now(); // else the card works all the while, and that is paid for
         throttle_.begin(start_);
+        state_ = state::open;
+        open_.notify_all();
     }
 
     /// Goes on waiting for a batch that was given up, as long as there is to wait anyway; every moment of it is paid
     /// for, and what is paid makes the wait longer.
-    void catch_up() {
+    void catch_up(std::unique_lock<std::mutex>& lock) {
         auto const end = left_at_ + stamina_;
-        bool late = card_.now() > throttle_.ready_at(); // when it was done, nobody can tell any more
+        auto now = card_.now();
+        bool late = now > throttle_.ready_at(now); // when it was done, nobody can tell any more
         do {
-            idle_ = card_.wait_on(std::clamp(throttle_.ready_at(), card_.now(), std::max(end, card_.now())));
-            auto const t = card_.now();
-            if (!late || !idle_) throttle_.overrun(left_at_, std::min(t - left_at_, most_stamina));
+            idle_ = await(lock, std::min(std::max(throttle_.ready_at(now), now), std::max(end, now)));
+            now = card_.now();
+            if (!late || !idle_) throttle_.overrun(left_at_, std::min(now - left_at_, most_stamina));
             late = false;
-            left_at_ = t;
+            left_at_ = now;
         } while (!idle_ && left_at_ < end);
         stamina_ = idle_ ? std::min(stamina_ * 2, most_stamina) : std::max(stamina_ / 8, least_stamina);
         left_at_ = 0;
     }
 
-    void finish() {
-        bool const done = card_.wait(card_.now() + patience_);
+    void finish(std::unique_lock<std::mutex>& lock) {
+        state_ = state::finishing;
+        card_.close();
+        bool const done = await(lock, card_.now() + patience_);
         auto const t = card_.now();
         if (done && idle_)
             throttle_.settle(t - start_, card_.alone());
@@ -99,16 +151,28 @@ private:
         left_at_ = done ? 0 : t;
         idle_ = done;
         patience_ = done ? std::min(patience_ * 2, most_patience) : least_patience;
-        closing_ = false;
+        state_ = state::idle;
         open_.notify_all();
+    }
+
+    /// Whether the card is done by then.
+    [[nodiscard]] bool await(std::unique_lock<std::mutex>& lock, nanoseconds deadline) {
+        for (auto const begin = card_.now(); !card_.poll();) {
+            auto const t = card_.now();
+            if (t >= deadline) return false;
+            lock.unlock();
+            card_.rest(t - begin);
+            lock.lock();
+        }
+        return true;
     }
 
     throttle throttle_;
     Card card_;
     std::mutex mutex_{};
     std::condition_variable open_{};
+    state state_ = state::idle;
     int under_way_ = 0;                    ///< launches that are with the driver now
-    bool closing_ = false;                 ///< the batch takes no more
     nanoseconds start_ = 0;                ///< of the batch
     bool idle_ = true;                     ///< the card was, then
     nanoseconds left_at_ = 0;              ///< when a batch was given up; zero: it was done

@@ -4,6 +4,7 @@
 /// What a process's pointers and handles hold, so that a free gives back what was taken.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,36 +22,49 @@ namespace muster::account {
 template <class Value>
 class holdings {
 public:
-    void keep(std::uint64_t key, Value const& v) {
+    /// What stood there before, if there was a record, is the answer: its owner never came back for it.
+    std::optional<Value> keep(std::uint64_t key, Value const& v) {
         auto& s = shard_of(key);
         std::lock_guard const lock{s.mutex};
-        s.held.insert_or_assign(key, v);
+        auto const [at, fresh] = s.held.try_emplace(key, v);
+        s.count.store(s.held.size(), std::memory_order_relaxed);
+        return fresh ? std::nullopt : std::optional{std::exchange(at->second, v)};
     }
 
     /// Takes the record out; nothing if there is none, so that two frees of one key give back once.
     [[nodiscard]] std::optional<Value> take(std::uint64_t key) {
         auto& s = shard_of(key);
+        if (s.count.load(std::memory_order_relaxed) == 0) return std::nullopt; // who has the key has seen it kept
         std::lock_guard const lock{s.mutex};
         auto const found = s.held.find(key);
         if (found == s.held.end()) return std::nullopt;
         std::optional<Value> v{std::move(found->second)};
         s.held.erase(found);
+        s.count.store(s.held.size(), std::memory_order_relaxed);
         return v;
     }
 
     /// Takes out all whose value `f` says yes to.
     template <class F>
-    void take_if(F f) {
+    [[nodiscard]] std::vector<std::pair<std::uint64_t, Value>> take_if(F f) {
+        std::vector<std::pair<std::uint64_t, Value>> out;
         for (auto& s : shards_) {
             std::lock_guard const lock{s.mutex};
-            std::erase_if(s.held, [&](auto const& entry) { return f(entry.second); });
+            std::erase_if(s.held, [&](auto const& entry) {
+                bool const wanted = f(entry.second);
+                if (wanted) out.emplace_back(entry);
+                return wanted;
+            });
+            s.count.store(s.held.size(), std::memory_order_relaxed);
         }
+        return out;
     }
 
 private:
     struct shard {
         std::mutex mutex{};
         std::unordered_map<std::uint64_t, Value> held{};
+        std::atomic<std::size_t> count{0};
     };
     static constexpr unsigned shard_bits = 6;
     [[nodiscard]] shard& shard_of(std::uint64_t key) noexcept {

@@ -41,6 +41,16 @@ struct limits {
     bool oversubscribe = false; ///< memory beyond the card's may be had from the host
     bool off = false;           ///< the container asks for no limits at all
 
+    /// Whether there is a limit of anything.
+    [[nodiscard]] constexpr bool any() const noexcept {
+        return std::any_of(cards.begin(), cards.end(), [](card_limit const& c) { return c != card_limit{}; });
+    }
+    /// Whether some card's share of time is held.
+    [[nodiscard]] constexpr bool paced() const noexcept {
+        constexpr percent whole{100};
+        return policy != throttling::never &&
+               std::any_of(cards.begin(), cards.end(), [](card_limit const& c) { return c.cores < whole; });
+    }
     friend bool operator==(limits const&, limits const&) = default;
 };
 

@@ -36,8 +36,10 @@ public:
             number_ = own_number;
         else if (after.size() == 1)
             number_ = after.front().number;
-        else if (!after.empty())
-            return after.front().bytes;
+        else if (!after.empty()) // by now another may have asked for more
+            return std::min_element(after.begin(), after.end(),
+                                    [](auto const& a, auto const& b) { return a.bytes < b.bytes; })
+                ->bytes;
         return std::nullopt;
     }
 
@@ -46,15 +48,17 @@ public:
         return known() && all.size() == 1 && all.front().number == number_;
     }
 
-    /// What is there beside the bytes `held`. How much of `managed` memory lies on the card nobody can tell: while
-    /// there is some, what was beside it before still is; `last` keeps that.
-    [[nodiscard]] std::uint64_t beside(std::vector<card_process> const& all, std::uint64_t held, std::uint64_t managed,
+    /// What is there beside the bytes `held`; `last` keeps the answer.
+    ///
+    /// It may be too low and is never too high while calls are under way (`settled` is false), for what they take is
+    /// held before it is there; and while there is managed memory, which lies on the card or doesn't. Then what was
+    /// beside it before still is.
+    [[nodiscard]] std::uint64_t beside(std::vector<card_process> const& all, std::uint64_t held, bool settled,
                                        std::uint64_t& last) const noexcept {
         auto const* const mine = find(all, number_);
         if (mine == nullptr) return last = 0; // no context any more
         auto const rest = mine->bytes > held ? mine->bytes - held : 0;
-        if (managed != 0) return std::max(rest, last);
-        return last = rest;
+        return last = settled ? rest : std::max(rest, last);
     }
 
 private:

@@ -32,11 +32,17 @@ public:
     /// When the next piece of work may start; in the past: at once.
     [[nodiscard]] nanoseconds ready_at(detail::word const& paid_until) const noexcept { return paid_until.load(); }
 
+    /// The same, by a clock that may have begun anew since: a debt larger than that of work of `most` is none.
+    [[nodiscard]] nanoseconds ready_at(detail::word& paid_until, nanoseconds now, nanoseconds most) const noexcept {
+        auto seen = paid_until.load();
+        while (seen > now && seen - now > price_of(most))
+            if (paid_until.compare_exchange_weak(seen, now)) return now;
+        return seen;
+    }
+
     /// Pays for work that started at `start` and took `busy`.
     void pay(detail::word& paid_until, nanoseconds start, nanoseconds busy) const noexcept {
-        auto const price =
-            busy / static_cast<std::uint64_t>(share_.value) * 100 +
-            busy % static_cast<std::uint64_t>(share_.value) * 100 / static_cast<std::uint64_t>(share_.value);
+        auto const price = price_of(busy);
         auto const earliest = start > burst_ ? start - burst_ : 0;
         auto seen = paid_until.load();
         while (!paid_until.compare_exchange_weak(seen, std::max(seen, earliest) + price)) {
@@ -44,6 +50,11 @@ public:
     }
 
 private:
+    [[nodiscard]] nanoseconds price_of(nanoseconds busy) const noexcept {
+        auto const share = static_cast<std::uint64_t>(share_.value);
+        return busy / share * 100 + busy % share * 100 / share;
+    }
+
     percent share_;
     nanoseconds burst_;
 };

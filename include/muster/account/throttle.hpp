@@ -4,6 +4,7 @@
 /// Holds launches to a share of a card's time: batches that start when they are paid for, at prices that are learnt.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 
@@ -33,14 +34,21 @@ public:
     /// Whether launches were made that aren't settled.
     [[nodiscard]] bool in_batch() const noexcept { return !counts_.empty(); }
 
-    /// When the next batch may start; in the past: at once.
-    [[nodiscard]] nanoseconds ready_at() const noexcept { return pace_.ready_at(*paid_until_); }
-
-    /// Settles a batch that nothing was added to for so long that the card must have done it.
-    void settle_if_idle(nanoseconds now) {
-        if (in_batch() && known_ && now > last_ + idle_gap)
-            settle(std::min(now - start_, static_cast<nanoseconds>(expected_)), false);
+    /// When the next batch may start; in the past: at once. A clock that began anew makes nobody wait.
+    [[nodiscard]] nanoseconds ready_at(nanoseconds now) const noexcept {
+        constexpr nanoseconds most = 30'000'000'000; // by far more than is paid for at a time
+        return pace_.ready_at(*paid_until_, now, most);
     }
+
+    /// Settles a batch that nothing was added to for so long that the card must have done it; whether there was one.
+    [[nodiscard]] bool settled_if_idle(nanoseconds now) {
+        if (!in_batch() || !known_ || now <= last_ + idle_gap) return false;
+        settle(std::min(now - start_, static_cast<nanoseconds>(expected_)), false);
+        return true;
+    }
+
+    /// A kind of work is no more; another may get its number.
+    void forget(std::uint64_t what) { price_.erase(what); }
 
     void begin(nanoseconds now) noexcept { start_ = now; }
 
@@ -62,6 +70,7 @@ public:
         auto const took = static_cast<double>(busy);
         bool const true_to_life = alone && fed_ && known_; // the card neither idled in between nor worked for others
         double known = 0;
+        if (price_.size() > most_kinds) price_.clear(); // of kernels and sizes that come only once
         for (auto const& [what, count] : counts_) {
             auto const even = took / launches_;
             auto const [at, fresh] = price_.try_emplace(what, even);
@@ -93,6 +102,7 @@ private:
     static constexpr double quick = 8;
     static constexpr double slow = 1024;
     static constexpr unsigned sample_every = 8;
+    static constexpr std::size_t most_kinds = 8192;
 
     void clear() noexcept {
         counts_.clear();

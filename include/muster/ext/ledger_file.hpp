@@ -129,6 +129,7 @@ private:
 
         /// Who is called dead is kept from others until the answer is destroyed.
         [[nodiscard]] detail::grave operator()(account::place p, account::process owner, std::uint64_t home) noexcept {
+            uncancelled const while_looking;
             if (!finds_gone(p, owner, home)) return {};
             switch (detail::try_shut(file_, detail::lock_of(p))) {
             case detail::lock_state::open:

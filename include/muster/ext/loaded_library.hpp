@@ -19,7 +19,7 @@ namespace muster::ext {
 /// A library of this process, as its own tables describe it: a way to its symbols that asks no linker, so that nothing
 /// that stands before the linker's dlsym is asked either.
 ///
-/// Shape: made from what dl_iterate_phdr gives, or from a link map; valid while the library stays loaded.
+/// Shape: made from what dl_iterate_phdr gives; valid while the library stays loaded.
 /// Cost:  allocates nothing.
 /// Source: the ELF specification's dynamic section; the table of hashes is GNU's (DT_GNU_HASH).
 class loaded_library {
@@ -29,7 +29,6 @@ public:
             if (auto const& segment = info.dlpi_phdr[i]; segment.p_type == PT_DYNAMIC)
                 read(reinterpret_cast<ElfW(Dyn) const*>(base_ + segment.p_vaddr));
     }
-    explicit loaded_library(link_map const& m) noexcept : base_(m.l_addr) { read(m.l_ld); }
 
     /// The address of a symbol that the library defines; null if it doesn't, or has no such table.
     [[nodiscard]] void* find(char const* name) const noexcept {
@@ -37,6 +36,7 @@ public:
         std::uint32_t wanted = 5381;
         for (auto const* c = name; *c != 0; ++c) wanted = wanted * 33 + static_cast<unsigned char>(*c);
         auto const buckets = hash_[0];
+        if (buckets == 0) return nullptr;
         auto const first_symbol = hash_[1];
         auto const bloom_words = hash_[2];
         auto const* const bucket = hash_ + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
@@ -88,14 +88,28 @@ private:
     return s.found;
 }
 
-/// A symbol as RTLD_NEXT means it for whoever has code at `caller`: in the libraries that were loaded after that one.
+/// A symbol in the libraries that were loaded after the one that has code at `caller`, as they are now; null if none
+/// has it. This is what RTLD_NEXT finds for that caller, but for versions, and libraries that were opened for others.
 [[nodiscard]] inline void* find_after(void const* caller, char const* symbol) noexcept {
-    Dl_info about{};
-    void* map = nullptr;
-    if (dladdr1(caller, &about, &map, RTLD_DL_LINKMAP) == 0 || map == nullptr) return nullptr;
-    for (auto const* m = static_cast<link_map const*>(map)->l_next; m != nullptr; m = m->l_next)
-        if (auto* const found = loaded_library{*m}.find(symbol); found != nullptr) return found;
-    return nullptr;
+    struct search {
+        ElfW(Addr) caller;
+        char const* symbol;
+        bool after = false;
+        void* found = nullptr;
+    } s{reinterpret_cast<std::uintptr_t>(caller), symbol};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* to) {
+            auto& wanted = *static_cast<search*>(to);
+            if (wanted.after) wanted.found = loaded_library{*info}.find(wanted.symbol);
+            for (int i = 0; i != info->dlpi_phnum && !wanted.after; ++i) {
+                auto const& segment = info->dlpi_phdr[i];
+                wanted.after =
+                    segment.p_type == PT_LOAD && wanted.caller - (info->dlpi_addr + segment.p_vaddr) < segment.p_memsz;
+            }
+            return wanted.found != nullptr ? 1 : 0;
+        },
+        &s);
+    return s.found;
 }
 
 /// The file of the library that has code or data at an address; empty if none has.
