@@ -47,25 +47,15 @@ nvmlDevice_t card_of(std::string const& uuid) noexcept {
     return device;
 }
 
-struct identity {
-    std::string uuid{};
-    unsigned int index = 0;
-};
-
-std::optional<identity> identify(nvmlDevice_t device) {
+/// What the container may have of a card, and who has what; nothing: the answers stay NVML's own.
+std::optional<session::figures> figures_of(nvmlDevice_t device) {
     std::array<char, 96> uuid{};
     unsigned int index = 0;
     if (nvml().nvmlDeviceGetUUID == nullptr || nvml().nvmlDeviceGetIndex == nullptr ||
         nvml().nvmlDeviceGetUUID(device, uuid.data(), uuid.size()) != NVML_SUCCESS ||
         nvml().nvmlDeviceGetIndex(device, &index) != NVML_SUCCESS)
         return std::nullopt;
-    return identity{uuid.data(), index};
-}
-
-/// The limit of a card and what is used of it; nothing: the answers stay NVML's own.
-std::optional<session::figures> figures_of(nvmlDevice_t device) {
-    auto const card = identify(device);
-    return card ? session::current().figures_of(card->uuid, card->index) : std::nullopt;
+    return session::current().figures_of(uuid.data(), index);
 }
 
 /// Replaces total, free and used by what the container may have and has.
@@ -84,25 +74,21 @@ nvmlReturn_t confined(Ask ask, nvmlDevice_t device, Memory* m) {
 /// A list that isn't asked for its entries may only say that there is no room for them.
 bool is_fine(nvmlReturn_t result) noexcept { return result == NVML_SUCCESS || result == NVML_ERROR_INSUFFICIENT_SIZE; }
 
-std::vector<session::member> members_of(nvmlDevice_t device, bool members) {
-    auto const card = members ? identify(device) : std::nullopt;
-    return card ? session::current().members_of(card->uuid) : std::vector<session::member>{};
-}
-
 /// Lists the container's processes in place of the card's, in records of the size that was asked for.
 template <class Ask, class Process>
 nvmlReturn_t listed(Ask ask, nvmlDevice_t device, unsigned int* count, Process* to, bool members) {
-    if (count == nullptr || !figures_of(device)) return ask(device, count, to);
+    auto const f = count == nullptr ? std::nullopt : figures_of(device);
+    if (!f) return ask(device, count, to);
     unsigned int none = 0;
     if (auto const refused = ask(device, &none, nullptr); !is_fine(refused)) return refused;
-    auto const all = members_of(device, members);
+    auto const all = members ? f->members : processes{};
     auto const room = *count;
     *count = static_cast<unsigned int>(all.size());
     if (room < all.size() || (to == nullptr && !all.empty())) return NVML_ERROR_INSUFFICIENT_SIZE;
     for (auto const& m : all) {
         Process p{};
-        p.pid = m.pid;
-        p.usedGpuMemory = m.used;
+        p.pid = m.number;
+        p.usedGpuMemory = m.bytes;
         if constexpr (requires { p.gpuInstanceId; }) p.gpuInstanceId = p.computeInstanceId = 0xFFFF'FFFF;
         *to++ = p;
     }

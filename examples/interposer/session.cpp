@@ -189,28 +189,21 @@ std::size_t session::used(CUdevice device) {
     return static_cast<std::size_t>(ledger.used(*card).value);
 }
 
-std::optional<session::figures> session::figures_of(std::string const& uuid, unsigned int index) noexcept {
-    if (!file_) return std::nullopt;
-    auto const card = (*file_)->card(uuid);
+std::optional<session::figures> session::figures_of(std::string const& uuid, unsigned int index) {
+    auto const card = file_ ? (*file_)->card(uuid) : fail(errc::empty);
     if (!card) return std::nullopt;
     if (index < limits_.cards.size()) (*file_)->tighten(*card, limits_.cards[index].memory.value_or(bytes{0}));
     file_->sweep(); // the dead hold nothing
-    auto const limit = static_cast<std::size_t>((*file_)->limit(*card).value);
-    if (limit == 0) return std::nullopt;
-    return figures{limit, static_cast<std::size_t>((*file_)->used(*card).value)};
-}
-
-std::vector<session::member> session::members_of(std::string const& uuid) {
-    std::vector<member> all;
-    auto const card = (*file_)->card(uuid);
-    if (!card) return all;
+    figures out{static_cast<std::size_t>((*file_)->limit(*card).value),
+                static_cast<std::size_t>((*file_)->used(*card).value)};
+    if (out.limit == 0) return std::nullopt;
     (*file_)->each_process([&](account::place p, account::process who) {
-        auto const used = (*file_)->held(p, *card).value + (*file_)->beside(p, *card).value;
+        auto const used = ((*file_)->held(p, *card) + (*file_)->beside(p, *card)).value;
         auto const home = (*file_)->home_of(p); // a number means nothing in another pid namespace
         if (used > 0 && (home == 0 || home == ext::this_namespace()))
-            all.push_back({who.pid, static_cast<std::size_t>(used)});
+            out.members.push_back({who.pid, static_cast<std::uint64_t>(used)});
     });
-    return all;
+    return out;
 }
 
 // What nobody announces.

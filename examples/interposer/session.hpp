@@ -60,17 +60,13 @@ public:
     /// The card's limit; zero: none.
     [[nodiscard]] std::size_t limit(CUdevice device);
     [[nodiscard]] std::size_t used(CUdevice device);
-    /// The same for a card that NVML names, with its position there; nothing for a card without a limit.
+    /// The same for a card that NVML names, with its position there, and the container's processes with what each holds
+    /// of it; nothing for a card without a limit.
     struct figures {
         std::size_t limit, used;
+        processes members{};
     };
-    [[nodiscard]] std::optional<figures> figures_of(std::string const& uuid, unsigned int index) noexcept;
-    /// The container's processes on such a card, with what they hold of it.
-    struct member {
-        std::uint32_t pid;
-        std::size_t used;
-    };
-    [[nodiscard]] std::vector<member> members_of(std::string const& uuid);
+    [[nodiscard]] std::optional<figures> figures_of(std::string const& uuid, unsigned int index);
 
     // What nobody announces: contexts, code, local memory. NVML knows what a process has in all.
 

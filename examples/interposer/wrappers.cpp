@@ -29,17 +29,6 @@ private:
     bool nested_;
 };
 
-real_driver look_up() noexcept {
-    real_driver found;
-    auto* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (driver == nullptr) return found;
-#define MUSTER_FIND(name, ...) found.name = reinterpret_cast<decltype(found.name)>(find(driver, #name));
-    MUSTER_ENTRIES(MUSTER_FIND)
-    MUSTER_HELPERS(MUSTER_FIND)
-#undef MUSTER_FIND
-    return found;
-}
-
 /// Runs an operation; what it can't do for want of memory is the same as the driver's want.
 template <class Operation>
 CUresult guarded(Operation operation) noexcept {
@@ -53,7 +42,16 @@ CUresult guarded(Operation operation) noexcept {
 } // namespace
 
 real_driver const& look_up_driver() noexcept {
-    static real_driver const found = look_up();
+    static real_driver const found = [] {
+        real_driver d;
+        auto* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) return d;
+#define MUSTER_FIND(name, ...) d.name = reinterpret_cast<decltype(d.name)>(find(library, #name));
+        MUSTER_ENTRIES(MUSTER_FIND)
+        MUSTER_HELPERS(MUSTER_FIND)
+#undef MUSTER_FIND
+        return d;
+    }();
     the_driver.store(&found, std::memory_order_release);
     return found;
 }
