@@ -100,7 +100,8 @@ TEST_CASE("books: a pool is charged what it keeps, whatever is handed out of it"
     auto const ask = [&](std::uint64_t pool, std::uint64_t& bytes) { return bytes = kept[pool], true; };
     auto const from = [&](std::uint64_t pool, std::uint64_t size, std::uint64_t grows) {
         return b.take_kept(
-            0, size, [&] { return kept[pool] += grows, answer::good; }, [&] { b.pools.recount(pool, 0, ask); });
+            0, 32 + size, [&] { return grows; }, [&] { return kept[pool] += grows, answer::good; },
+            [&] { b.pools.recount(pool, 0, ask); });
     };
     CHECK(from(1, 10, 32) == answer::good);
     CHECK(a.used[0] == 32);
@@ -109,6 +110,10 @@ TEST_CASE("books: a pool is charged what it keeps, whatever is handed out of it"
     CHECK(from(2, 50, 64) == answer::good);
     CHECK(from(2, 50, 64) == answer::refused);
     CHECK(a.used[0] == 96);
+    CHECK(from(2, 50, 0) == answer::good); // no room for what it might need, but it needs nothing
+    CHECK(from(2, 50, 4) == answer::good);
+    CHECK(a.used[0] == 100);
+    kept[2] -= 4;
     kept[1] = 0;
     kept[2] = 32;
     b.pools.recount_all(ask);
@@ -224,7 +229,7 @@ TEST_CASE("books: threads take and give back at random, and in the end nothing i
                     break;
                 case 2:
                     (void)b.take_kept(
-                        0, size,
+                        0, size, [&] { return size; },
                         [&] {
                             kept = random.below(5000);
                             return answer::good;

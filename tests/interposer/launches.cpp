@@ -1,5 +1,8 @@
 // The share of time.
 
+#include <pthread.h>
+
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -132,6 +135,81 @@ TEST_CASE("interposer: every form of a launch waits for its turn") {
     CHECK(paced([] { return cuLaunchCooperativeKernel(kernel(1), 5000, 1, 1, 1, 1, 1, 0, nullptr, nullptr); }).status ==
           0);
     CHECK(paced([] { return cuLaunchGrid(kernel(1), 5000, 1); }).status == 0);
+    CHECK(paced([] { return cuLaunchGridAsync(kernel(1), 5000, 1, nullptr); }).status == 0);
+    CHECK(paced([] { return cuLaunch(kernel(1)); }).status == 0);
+    CHECK(paced([] {
+              return cuLaunchKernel_ptsz(kernel(1), 5000, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+          }).status == 0);
+    CHECK(paced([] {
+              static CUgraphExec const graph = [] {
+                  CUstream s = nullptr;
+                  CUgraph g = nullptr;
+                  CUgraphExec e = nullptr;
+                  (void)cuStreamCreate(&s, CU_STREAM_NON_BLOCKING);
+                  (void)cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL);
+                  (void)cuLaunchKernel(kernel(1), 5000, 1, 1, 1, 1, 1, 0, s, nullptr, nullptr);
+                  (void)cuStreamEndCapture(s, &g);
+                  (void)cuGraphInstantiate(&e, g, 0);
+                  return e;
+              }();
+              return cuGraphLaunch(graph, nullptr);
+          }).status == 0);
+}
+
+TEST_CASE("interposer: graphs are recorded whole while launches on other streams are paced") {
+    for (bool const warm : {false, true}) { // the first recording of a process, or of streams that launched before
+        auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "60"}}, [warm] {
+            open_context();
+            CUstream s = nullptr;
+            (void)cuStreamCreate(&s, 0);
+            std::atomic<bool> done{false};
+            std::thread other{[&] {
+                open_context();
+                CUstream t = nullptr;
+                (void)cuStreamCreate(&t, CU_STREAM_NON_BLOCKING);
+                while (!done)
+                    if (cuLaunchKernel(kernel(1), 100, 1, 1, 1, 1, 1, 0, t, nullptr, nullptr) != CUDA_SUCCESS) _exit(2);
+            }};
+            int spoilt = 0;
+            for (int i = 0; i != 20; ++i) {
+                if (warm)
+                    for (auto* const to : {s, CUstream{nullptr}})
+                        if (cuLaunchKernel(kernel(1), 10, 1, 1, 1, 1, 1, 0, to, nullptr, nullptr) != CUDA_SUCCESS)
+                            _exit(3);
+                CUgraph g = nullptr;
+                if (cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL) != CUDA_SUCCESS) _exit(4);
+                if (cuLaunchKernel(kernel(1), 10, 1, 1, 1, 1, 1, 0, s, nullptr, nullptr) != CUDA_SUCCESS) _exit(5);
+                std::this_thread::sleep_for(std::chrono::milliseconds{3});
+                spoilt += cuStreamEndCapture(s, &g) == CUDA_SUCCESS ? 0 : 1;
+            }
+            done = true;
+            other.join();
+            return spoilt == 0 ? 0 : 1;
+        });
+        CHECK(child.status == 0);
+    }
+}
+
+TEST_CASE("interposer: a thread that is cancelled while it waits for its turn ends as it would without") {
+    auto const child = in_child({{"CUDA_DEVICE_SM_LIMIT", "10"}}, [] {
+        open_context();
+        std::atomic<bool> started{false};
+        pthread_t thread{};
+        auto const work = [](void* flag) -> void* {
+            open_context();
+            static_cast<std::atomic<bool>*>(flag)->store(true);
+            for (;;) {
+                (void)cuLaunchKernel(kernel(1), 3000, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+                pthread_testcancel();
+            }
+        };
+        if (pthread_create(&thread, nullptr, work, &started) != 0) return 2;
+        while (!started) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+        if (pthread_cancel(thread) != 0 || pthread_join(thread, nullptr) != 0) return 3;
+        return cuLaunchKernel(kernel(1), 10, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == CUDA_SUCCESS ? 0 : 4;
+    });
+    CHECK(child.status == 0);
 }
 
 TEST_CASE("interposer: streams and contexts may go while their launches are still to be paid for") {

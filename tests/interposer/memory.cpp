@@ -39,9 +39,10 @@ TEST_CASE("interposer: a pool that keeps its memory leaves none for others") {
 
 TEST_CASE("interposer: a context counts, by NVML's figure, with whatever number NVML has for the process") {
     environment const with_context{{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"PRETEND_CONTEXT", "524288000"}};
-    for (environment const& more : {environment{}, environment{{"PRETEND_PID_OFFSET", "4000000"}},
-                                    environment{{"PRETEND_PID_OFFSET", "4000000"}, {"PRETEND_NEIGHBOUR", "1"}},
-                                    environment{{"PRETEND_NVML_BLIND", "1"}, {"MUSTER_CONTEXT_MEMORY", "500m"}}}) {
+    for (environment const& more :
+         {environment{}, environment{{"PRETEND_PID_OFFSET", "4000000"}},
+          environment{{"PRETEND_PID_OFFSET", "4000000"}, {"PRETEND_NEIGHBOUR", "1"}}, environment{{"PRETEND_MIG", "1"}},
+          environment{{"PRETEND_NVML_BLIND", "1"}, {"MUSTER_CONTEXT_MEMORY", "500m"}}}) {
         auto env = with_context;
         env.insert(env.end(), more.begin(), more.end());
         auto const child = in_child(env, [] {
@@ -177,12 +178,10 @@ TEST_CASE("interposer: managed memory counts for the card unless the container m
               if (cuMemAlloc(&q, 500 * mib) != CUDA_SUCCESS || cuMemFree(p) != CUDA_SUCCESS) return 4;
               return cuMemAlloc(&q, 1000 * mib) == CUDA_SUCCESS ? 0 : 5;
           }).status == 0);
-    CHECK(in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"CUDA_OVERSUBSCRIBE", "true"}, {"PRETEND_NVML_BLIND", "1"}},
-                   take)
-              .status == 0);
+    CHECK(in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"CUDA_OVERSUBSCRIBE", "true"}}, take).status == 0);
 }
 
-TEST_CASE("interposer: host memory is not counted, and another process's pool neither") {
+TEST_CASE("interposer: host memory is not counted") {
     auto const child = in_child(limited, [] {
         open_context();
         CUmemGenericAllocationHandle h = 0;
@@ -317,6 +316,45 @@ TEST_CASE("interposer: without a context the driver says what is wrong, and noth
             return 4;
         open_context();
         return cuMemAlloc(&p, limit) == CUDA_SUCCESS ? 0 : 5;
+    });
+    CHECK(child.status == 0);
+}
+
+TEST_CASE("interposer: what is out of a pool counts also when the pool is destroyed") {
+    for (auto const* const blind : {"0", "1"}) {
+        auto const child = in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"PRETEND_NVML_BLIND", blind}}, [] {
+            open_context();
+            CUmemPoolProps q{};
+            q.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+            CUmemoryPool pool = nullptr;
+            CUdeviceptr p = 0;
+            for (int i = 0; i != 5; ++i) {
+                if (cuMemPoolCreate(&pool, &q) != CUDA_SUCCESS) return 2;
+                auto const result = cuMemAllocFromPoolAsync(&p, 960 * mib, pool, nullptr);
+                if (result != (i < 2 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY)) return 3;
+                if (cuMemPoolDestroy(pool) != CUDA_SUCCESS || pretend_in_use() > limit) return 4;
+            }
+            return 0;
+        });
+        CHECK(child.status == 0);
+    }
+}
+
+TEST_CASE("interposer: parameters that are missing are the driver's to refuse") {
+    environment env = limited;
+    env.emplace_back("CUDA_DEVICE_SM_LIMIT", "50");
+    auto const child = in_child(env, [] {
+        open_context();
+        CUmemGenericAllocationHandle h = 0;
+        CUarray a = nullptr;
+        CUmemoryPool pool = nullptr;
+        if (cuMemCreate(&h, 2 * mib, nullptr, 0) != CUDA_ERROR_INVALID_VALUE) return 2;
+        if (cuArrayCreate(&a, nullptr) != CUDA_ERROR_INVALID_VALUE) return 3;
+        if (cuArray3DCreate(&a, nullptr) != CUDA_ERROR_INVALID_VALUE) return 4;
+        if (cuMemPoolCreate(&pool, nullptr) != CUDA_ERROR_INVALID_VALUE) return 5;
+        if (cuLaunchKernelEx(nullptr, kernel(1), nullptr, nullptr) != CUDA_ERROR_INVALID_VALUE) return 6;
+        CUdeviceptr p = 0;
+        return cuMemAlloc(&p, limit) == CUDA_SUCCESS ? 0 : 7;
     });
     CHECK(child.status == 0);
 }

@@ -5,6 +5,11 @@
 
 #define __CUDA_API_VERSION_INTERNAL // cuda.h's name: it declares every version then
 #include <cuda.h>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
@@ -49,10 +54,37 @@ struct pool {
     std::map<std::uint64_t, std::size_t> blocks{};
 };
 
+/// What all processes have together, where they share a card: in the file of PRETEND_TOTAL, a place for each.
+std::atomic<std::int64_t>* shared_total() {
+    static std::atomic<std::int64_t>* const there = [] {
+        auto const* const path = std::getenv("PRETEND_TOTAL");
+        if (path == nullptr) return static_cast<std::atomic<std::int64_t>*>(nullptr);
+        auto const file = open(path, O_RDWR);
+        auto* const memory = mmap(nullptr, 512, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        close(file);
+        return static_cast<std::atomic<std::int64_t>*>(memory) + setting("PRETEND_PLACE", 0);
+    }();
+    return there;
+}
+
+/// Bytes in use.
+class counter {
+public:
+    operator std::size_t() const { return value_; }
+    void operator+=(std::size_t n) {
+        value_ += n;
+        if (shared_total() != nullptr) shared_total()->fetch_add(static_cast<std::int64_t>(n));
+    }
+    void operator-=(std::size_t n) { *this += ~n + 1; }
+
+private:
+    std::size_t value_ = 0;
+};
+
 /// A card and all that lives on it.
 struct card {
     CUdevice number = 0;
-    std::size_t in_use = 0;
+    counter in_use{};
     int contexts = 0;
     bool primary = false;
     std::map<std::uint64_t, std::size_t> blocks{};
@@ -96,6 +128,7 @@ struct node {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     CUDA_MEM_ALLOC_NODE_PARAMS memory{};
     card* of = nullptr;
+    std::uint64_t length = 0; ///< of a kernel, in microseconds
 };
 struct graph {
     std::vector<node*> nodes{};
@@ -109,6 +142,7 @@ std::map<std::uint64_t, card*> graph_blocks; ///< live memory of graphs, by addr
 struct context;
 struct stream {
     bool gone = false;
+    bool waits = false; ///< for the legacy stream, as that does for it
     context* in = nullptr;
     card* of = nullptr;
     graph* recorded = nullptr; ///< while it is captured
@@ -139,6 +173,13 @@ CUresult question() {
     if (recording.empty() || capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
     for (auto* const s : recording) s->spoilt = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+/// The legacy stream waits for streams that may be recorded now: to use it spoils that.
+bool spoils_legacy() {
+    bool spoilt = false;
+    for (auto* const s : recording) spoilt = (s->spoilt = s->spoilt || s->waits) || spoilt;
+    return spoilt;
 }
 
 CUresult block(std::uint64_t* p, std::size_t n, std::uint64_t at = 0) {
@@ -204,6 +245,7 @@ CUresult give_back(std::uint64_t p) {
         if (at == of.blocks.end()) return;
         of.handed_out -= at->second;
         of.blocks.erase(at);
+        if (auto const own = own_pools.find(&of); own != own_pools.end() && !own->second) trim(of, 0);
         result = CUDA_SUCCESS;
     });
     return result;
@@ -253,7 +295,7 @@ context* primaries[2]{};
 CUresult launch(std::uintptr_t kernel, std::uint64_t blocks, CUstream s, void** arguments = nullptr) {
     std::lock_guard const lock{mutex};
     if (is_recorded(s)) {
-        stream_of(s)->recorded->nodes.push_back(new node{CU_GRAPH_NODE_TYPE_KERNEL});
+        stream_of(s)->recorded->nodes.push_back(new node{CU_GRAPH_NODE_TYPE_KERNEL, {}, nullptr, blocks});
         return CUDA_SUCCESS;
     }
     if (here() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
@@ -281,6 +323,7 @@ struct event {
     clock_type::time_point due{};
     card* of = nullptr;
     bool stuck = false;
+    bool recorded_from = false; ///< in a stream that is recorded
 };
 
 /// What is gone must not be used: the real driver may crash.
@@ -379,7 +422,9 @@ EXPORT CUresult cuMemFree(CUdeviceptr_v1 p) { return give_back(p); }
 EXPORT CUresult cuMemAllocManaged(CUdeviceptr* p, std::size_t n, unsigned int) { return cuMemAlloc_v2(p, n); }
 EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr* p, std::size_t* pitch, std::size_t w, std::size_t h, unsigned int) {
     *pitch = up(w, 512);
-    return cuMemAlloc_v2(p, *pitch * h); // by way of its own export, as drivers may
+    // By way of whatever the program has of that name, as drivers may.
+    auto* const alloc = reinterpret_cast<decltype(&cuMemAlloc_v2)>(dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"));
+    return alloc(p, *pitch * h);
 }
 EXPORT CUresult cuMemFree_v2(CUdeviceptr p) { return give_back(p); }
 
@@ -397,6 +442,7 @@ EXPORT CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) {
 }
 EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr p, CUstream s) { return cuMemFreeAsync(p, s); }
 EXPORT CUresult cuMemPoolCreate(CUmemoryPool* p, CUmemPoolProps const* q) {
+    if (q == nullptr) return CUDA_ERROR_INVALID_VALUE;
     auto* const made = new pool{&card_at(q->location.id)};
     std::lock_guard const lock{mutex};
     own_pools[made] = true;
@@ -405,9 +451,8 @@ EXPORT CUresult cuMemPoolCreate(CUmemoryPool* p, CUmemPoolProps const* q) {
 EXPORT CUresult cuMemPoolDestroy(CUmemoryPool p) {
     auto* const gone = as<pool*>(p);
     std::lock_guard const lock{mutex};
+    own_pools[gone] = false; // what is out of it stays until it is freed
     trim(*gone, 0);
-    own_pools.erase(gone);
-    delete gone;
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool p, std::size_t keep) {
@@ -421,9 +466,11 @@ EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool p, CUmemPool_attribute a, voi
 }
 EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool p, CUmemPool_attribute a, void* value) {
     if (auto const refused = question(); refused != CUDA_SUCCESS) return refused;
-    if (a != CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) return CUDA_ERROR_INVALID_VALUE;
+    if (a != CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT && a != CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+        return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard const lock{mutex};
-    std::memcpy(value, &as<pool*>(p)->kept, sizeof(std::uint64_t));
+    auto const& of = *as<pool*>(p);
+    std::memcpy(value, a == CU_MEMPOOL_ATTR_USED_MEM_CURRENT ? &of.handed_out : &of.kept, sizeof(std::uint64_t));
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool* p, CUdevice d) {
@@ -434,7 +481,7 @@ EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* p, CUdevice d) { return 
 
 EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* h, std::size_t n, CUmemAllocationProp const* q,
                             unsigned long long) {
-    if (n == 0 || n % page != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (q == nullptr || n == 0 || n % page != 0) return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard const lock{mutex};
     bool const on_card = q->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     auto& of = card_at(on_card ? q->location.id : 0);
@@ -485,14 +532,16 @@ CUresult array(void* made, std::size_t n) {
 } // namespace
 
 EXPORT CUresult cuArrayCreate_v2(CUarray* a, CUDA_ARRAY_DESCRIPTOR const* d) {
-    return array(a, array_bytes(d->Width, d->Height, 1, d->NumChannels));
+    return d == nullptr ? CUDA_ERROR_INVALID_VALUE : array(a, array_bytes(d->Width, d->Height, 1, d->NumChannels));
 }
 EXPORT CUresult cuArray3DCreate_v2(CUarray* a, CUDA_ARRAY3D_DESCRIPTOR const* d) {
-    return array(a, array_bytes(d->Width, d->Height, d->Depth, d->NumChannels));
+    return d == nullptr ? CUDA_ERROR_INVALID_VALUE
+                        : array(a, array_bytes(d->Width, d->Height, d->Depth, d->NumChannels));
 }
 EXPORT CUresult cuArrayDestroy(CUarray a) { return give_back(as<std::uint64_t>(a)); }
 EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray* a, CUDA_ARRAY3D_DESCRIPTOR const* d, unsigned int) {
-    return array(a, array_bytes(d->Width, d->Height, d->Depth, d->NumChannels));
+    return d == nullptr ? CUDA_ERROR_INVALID_VALUE
+                        : array(a, array_bytes(d->Width, d->Height, d->Depth, d->NumChannels));
 }
 EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray a) { return give_back(as<std::uint64_t>(a)); }
 
@@ -551,7 +600,10 @@ EXPORT CUresult cuGraphLaunch(CUgraphExec e, CUstream s) {
     if (auto const refused = cuGraphUpload(e, s); refused != CUDA_SUCCESS) return refused;
     std::lock_guard const lock{mutex};
     for (auto* const n : as<executable*>(e)->nodes)
-        if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) graph_blocks[n->memory.dptr] = n->of;
+        if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            graph_blocks[n->memory.dptr] = n->of;
+        else
+            here()->busy_until = std::max(here()->busy_until, clock_type::now()) + std::chrono::microseconds{n->length};
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGetGraphMemAttribute(CUdevice d, CUgraphMem_attribute a, void* value) {
@@ -578,20 +630,26 @@ EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int x, unsigned int y
     return cuLaunchKernel(f, x, y, z, bx, by, bz, m, s, p, e);
 }
 EXPORT CUresult cuLaunchKernelEx(CUlaunchConfig const* c, CUfunction f, void** p, void**) {
+    if (c == nullptr) return CUDA_ERROR_INVALID_VALUE;
     return launch(as<std::uintptr_t>(f), std::uint64_t{c->gridDimX} * c->gridDimY * c->gridDimZ, c->hStream, p);
 }
 EXPORT CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int,
                                           unsigned int, unsigned int, unsigned int, CUstream s, void** p) {
     return launch(as<std::uintptr_t>(f), std::uint64_t{x} * y * z, s, p);
 }
+EXPORT CUresult cuLaunch(CUfunction f) { return launch(as<std::uintptr_t>(f), 5000, nullptr); }
+EXPORT CUresult cuLaunchGridAsync(CUfunction f, int x, int y, CUstream s) {
+    return launch(as<std::uintptr_t>(f), static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y), s);
+}
 EXPORT CUresult cuLaunchGrid(CUfunction f, int x, int y) {
     return launch(as<std::uintptr_t>(f), static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y), nullptr);
 }
 
-EXPORT CUresult cuStreamCreate(CUstream* s, unsigned int) {
+EXPORT CUresult cuStreamCreate(CUstream* s, unsigned int flags) {
     auto* const made = new stream;
     made->in = current;
     made->of = here();
+    made->waits = (flags & CU_STREAM_NON_BLOCKING) == 0;
     return *s = as<CUstream>(made), CUDA_SUCCESS;
 }
 EXPORT CUresult cuStreamDestroy_v2(CUstream s) { return stream_of(s)->gone = true, CUDA_SUCCESS; }
@@ -622,7 +680,8 @@ EXPORT CUresult cuEventRecord(CUevent e, CUstream s) {
     auto& of = *as<event*>(e);
     must_live(!of.in->gone && (stream_of(s) == nullptr || (!stream_of(s)->gone && !stream_of(s)->in->gone)));
     if (here() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    return of = {of.in, here()->busy_until, here(), here()->stuck}, CUDA_SUCCESS;
+    if (s == nullptr && spoils_legacy()) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    return of = {of.in, here()->busy_until, here(), here()->stuck, is_recorded(s)}, CUDA_SUCCESS;
 }
 EXPORT CUresult cuEventRecord_ptsz(CUevent e, CUstream s) { return cuEventRecord(e, s); }
 EXPORT CUresult cuEventQuery(CUevent e) {
@@ -630,6 +689,10 @@ EXPORT CUresult cuEventQuery(CUevent e) {
     std::lock_guard const lock{mutex};
     auto& of = *as<event*>(e);
     must_live(!of.in->gone);
+    if (of.recorded_from) {
+        for (auto* const r : recording) r->spoilt = true;
+        return CUDA_ERROR_CAPTURED_EVENT;
+    }
     of.stuck = of.stuck && of.of->stuck;
     return of.stuck || clock_type::now() < of.due ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }

@@ -35,7 +35,8 @@ unsigned int device_of(nvmlDevice_t d) {
 }
 std::string uuid_of(nvmlDevice_t d) {
     char const c = static_cast<char>('7' + device_of(d));
-    std::string text = "GPU-07070707-0707-0707-0707-070707070707";
+    std::string text = setting("PRETEND_MIG", 0) != 0 ? "MIG-" : "GPU-";
+    text += "07070707-0707-0707-0707-070707070707";
     for (auto& x : text)
         if (x == '7') x = c;
     return text;

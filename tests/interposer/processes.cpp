@@ -1,5 +1,8 @@
 // Processes that share a ledger, whatever becomes of them; and the whole way from a decision to the driver.
 
+#include <fcntl.h>
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <csignal>
 #include <thread>
@@ -153,14 +156,28 @@ TEST_CASE("interposer: what the scheduler grants is what the driver gives, to th
 TEST_CASE("interposer: 8 processes of 32 threads, some of them killed, never pass the limit together") {
     auto const ledger = scratch("crowd");
     environment const env{{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"CUDA_DEVICE_MEMORY_SHARED_CACHE", ledger}};
+    // What all have of one card, a place for each.
+    auto const card = scratch("card");
+    std::ofstream{card} << std::string(512, '\0');
+    auto const file = open(card.c_str(), O_RDWR);
+    auto* const card_use =
+        static_cast<std::int64_t volatile*>(mmap(nullptr, 512, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    close(file);
+    auto const together = [card_use] {
+        std::int64_t sum = 0;
+        for (int k = 0; k != 8; ++k) sum += card_use[8 + k] == 0 ? card_use[k] : 0;
+        return sum;
+    };
     std::vector<pid_t> crowd;
     for (int i = 0; i != 8; ++i) {
         auto const child = fork();
         if (child == 0) {
             for (auto const& [name, value] : env) setenv(name.c_str(), value.c_str(), 1);
+            setenv("PRETEND_TOTAL", card.c_str(), 1);
+            setenv("PRETEND_PLACE", std::to_string(i).c_str(), 1);
             std::vector<std::thread> threads;
             for (std::uint64_t t = 0; t != 32; ++t)
-                threads.emplace_back([t, i] {
+                threads.emplace_back([t, i, together] {
                     open_context();
                     muster::workload::random_numbers random{t * 8 + static_cast<std::uint64_t>(i)};
                     for (int round = 0; round != 200 || i < 4; ++round) { // the first four go on until they are killed
@@ -173,6 +190,7 @@ TEST_CASE("interposer: 8 processes of 32 threads, some of them killed, never pas
                         std::size_t total = 0;
                         if (cuMemGetInfo(&free, &total) != CUDA_SUCCESS || total != limit || free > limit) _exit(3);
                         if (pretend_in_use() > limit) _exit(4);
+                        if (together() > static_cast<std::int64_t>(limit)) _exit(6);
                         if (result == CUDA_SUCCESS &&
                             (async ? cuMemFreeAsync(p, nullptr) : cuMemFree(p)) != CUDA_SUCCESS)
                             _exit(5);
@@ -187,6 +205,7 @@ TEST_CASE("interposer: 8 processes of 32 threads, some of them killed, never pas
     for (int i = 0; i != 8; ++i) {
         if (i < 4) {
             usleep(30'000);
+            card_use[8 + i] = 1; // what it has from here on doesn't count
             kill(crowd[static_cast<std::size_t>(i)], SIGKILL);
         }
         int status = 0;
@@ -195,5 +214,6 @@ TEST_CASE("interposer: 8 processes of 32 threads, some of them killed, never pas
         if (i >= 4) CHECK(WEXITSTATUS(status) == 0);
     }
     CHECK(in_child(env, [] { return fill_and_empty(paths().front(), by(road::linker)); }).status == 0);
+    std::filesystem::remove(card);
     std::filesystem::remove(ledger);
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
@@ -38,6 +39,11 @@ TEST_CASE("interposer: look-ups repeat, respect their handle, and leave others' 
         if (cuGetProcAddress_v2("cuGetProcAddress", &found, 11030, 0, nullptr) != CUDA_SUCCESS ||
             found == reinterpret_cast<void*>(&cuGetProcAddress_v2) || found == nullptr)
             return 8;
+        // By the older form of the question, too.
+        auto* const older = reinterpret_cast<CUresult (*)(char const*, void**, int, cuuint64_t)>(found);
+        if (older("cuGetProcAddress", &found, 11030, 0) != CUDA_SUCCESS || found != reinterpret_cast<void*>(older))
+            return 10;
+        if (older("cuMemAlloc", &found, 11030, 0) != CUDA_SUCCESS || found != ours) return 11;
         CUdriverProcAddressQueryResult status{};
         if (cuGetProcAddress_v2("cuNoSuchThing", &found, 13000, 0, &status) != CUDA_ERROR_NOT_FOUND ||
             status != CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)
@@ -59,6 +65,34 @@ TEST_CASE("interposer: what comes next is what comes next after whoever asks") {
         if (alloc(&p, 1500 * mib) != CUDA_SUCCESS || shim_calls != 1) return 5;
         // By way of the library, too, it is ours that stands before the driver.
         return alloc(&p, 600 * mib) == CUDA_ERROR_OUT_OF_MEMORY && shim_calls == 2 ? 0 : 6;
+    });
+    CHECK(child.status == 0);
+}
+
+TEST_CASE("interposer: a library that was opened for itself alone finds its own, whatever that is called") {
+    auto const child = in_child(limited, [] {
+        auto* const plugin = dlopen("libplugin.so", RTLD_NOW | RTLD_LOCAL);
+        if (plugin == nullptr) return 2;
+        auto* const finds = reinterpret_cast<void* (*)()>(dlsym(plugin, "plugin_finds"));
+        return finds() != nullptr && finds() == dlsym(plugin, "curl_of_plugin") ? 0 : 3;
+    });
+    CHECK(child.status == 0);
+}
+
+TEST_CASE("interposer: look-ups of what comes next go on while libraries come and go") {
+    auto const child = in_child(limited, [] {
+        std::atomic<bool> done{false};
+        std::thread other{[&] {
+            while (!done)
+                if (auto* const plugin = dlopen("libplugin.so", RTLD_NOW | RTLD_LOCAL); plugin != nullptr)
+                    dlclose(plugin);
+        }};
+        auto* const ours = reinterpret_cast<void*>(&cuMemAlloc);
+        int found = 0;
+        for (int i = 0; i != 20'000; ++i) found += dlsym(RTLD_NEXT, "cuMemAlloc_v2") == ours ? 1 : 0;
+        done = true;
+        other.join();
+        return found == 20'000 ? 0 : 2;
     });
     CHECK(child.status == 0);
 }
@@ -179,9 +213,10 @@ TEST_CASE("interposer: threads that look symbols up and allocate from the first 
                 if (alloc(&p, 10 * mib) != CUDA_SUCCESS || cuMemFree(p) != CUDA_SUCCESS) _exit(3);
             });
         for (auto& t : threads) t.join();
+        open_context();
         std::size_t free = 0;
         std::size_t total = 0;
-        return cuMemGetInfo(&free, &total) != CUDA_SUCCESS || free == limit ? 0 : 4;
+        return cuMemGetInfo(&free, &total) == CUDA_SUCCESS && free == limit ? 0 : 4;
     });
     CHECK(child.status == 0);
 }

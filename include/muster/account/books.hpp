@@ -227,12 +227,19 @@ public:
 
     // Memory that is kept.
 
-    /// Calls for something of a pool; `recount()` charges the pool what it keeps then, before the reservation goes, so
-    /// that nobody gets in between.
-    template <class Call, class Recount>
-    [[nodiscard]] Result take_kept(int device, std::uint64_t size, Call call, Recount recount) {
+    /// Calls for something of a pool, which may grow by `most` at most; `recount()` charges the pool what it keeps
+    /// then, before the reservation goes, so that nobody gets in between. Where the limit has no room for that much,
+    /// `growth()` tells more exactly by how much the pool will grow, and such calls come one after the other.
+    template <class Growth, class Call, class Recount>
+    [[nodiscard]] Result take_kept(int device, std::uint64_t most, Growth growth, Call call, Recount recount) {
         change const now{under_way_};
-        if (!account_->reserve(device, size)) return refused;
+        std::unique_lock lock{growing_, std::defer_lock};
+        auto size = most;
+        if (!account_->reserve(device, size)) {
+            lock.lock();
+            size = growth();
+            if (!account_->reserve(device, size)) return refused;
+        }
         auto const result = call();
         if (result == success) recount();
         account_->release(device, size);
@@ -348,6 +355,7 @@ private:
     shared_holdings<holding> shared_{};
     std::atomic<std::uint64_t> managed_{0};
     std::atomic<int> under_way_{0};
+    std::mutex growing_{};
     std::mutex mutex_{};
     std::unordered_map<std::uint64_t, executable_state> executables_{};
     std::atomic<std::size_t> taking_{0};
