@@ -79,11 +79,9 @@ template <class Call>
     return result;
 }
 
-inline void unload(CUmodule m) noexcept { (void)ask(real().cuModuleUnload, m); }
-inline void unload(CUlibrary l) noexcept { (void)ask(real().cuLibraryUnload, l); }
-
-template <class Handle, class Call>
-[[nodiscard]] CUresult loaded(Handle* h, Call call) {
+/// Code that was loaded; what doesn't fit is unloaded again.
+template <class Handle, class Unload, class Call>
+[[nodiscard]] CUresult loaded(Handle* h, Unload* unload, Call call) {
     auto& s = session::current();
     auto const device = current_device();
     auto const before = free_memory();
@@ -98,7 +96,7 @@ template <class Handle, class Call>
         s.books.keep(key_of(*h), {device, before - after, current_context()});
         return result;
     }
-    unload(*h);
+    (void)ask(unload, *h);
     *h = nullptr;
     s.measure(device);
     return CUDA_ERROR_OUT_OF_MEMORY;

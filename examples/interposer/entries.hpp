@@ -141,23 +141,25 @@
     ROW(cuCtxSetLimit, (CUlimit l, size_t n), (l, n),                                                                  \
         then([&] { return real().cuCtxSetLimit(l, n); }, [](session& s) { s.measure_all(); }))                         \
     ROW(cuModuleLoad, (CUmodule * m, char const* file), (m, file),                                                     \
-        loaded(m, [&] { return real().cuModuleLoad(m, file); }))                                                       \
+        loaded(m, real().cuModuleUnload, [&] { return real().cuModuleLoad(m, file); }))                                \
     ROW(cuModuleLoadData, (CUmodule * m, void const* image), (m, image),                                               \
-        loaded(m, [&] { return real().cuModuleLoadData(m, image); }))                                                  \
+        loaded(m, real().cuModuleUnload, [&] { return real().cuModuleLoadData(m, image); }))                           \
     ROW(cuModuleLoadDataEx, (CUmodule * m, void const* image, unsigned int n, CUjit_option* o, void** v),              \
-        (m, image, n, o, v), loaded(m, [&] { return real().cuModuleLoadDataEx(m, image, n, o, v); }))                  \
+        (m, image, n, o, v),                                                                                           \
+        loaded(m, real().cuModuleUnload, [&] { return real().cuModuleLoadDataEx(m, image, n, o, v); }))                \
     ROW(cuModuleLoadFatBinary, (CUmodule * m, void const* image), (m, image),                                          \
-        loaded(m, [&] { return real().cuModuleLoadFatBinary(m, image); }))                                             \
+        loaded(m, real().cuModuleUnload, [&] { return real().cuModuleLoadFatBinary(m, image); }))                      \
     ROW(cuModuleUnload, (CUmodule m), (m), unloaded(m, [&] { return real().cuModuleUnload(m); }))                      \
     ROW(cuLibraryLoadData,                                                                                             \
         (CUlibrary * l, void const* code, CUjit_option* o, void** v, unsigned int n, CUlibraryOption* p, void** w,     \
          unsigned int k),                                                                                              \
-        (l, code, o, v, n, p, w, k), loaded(l, [&] { return real().cuLibraryLoadData(l, code, o, v, n, p, w, k); }))   \
+        (l, code, o, v, n, p, w, k),                                                                                   \
+        loaded(l, real().cuLibraryUnload, [&] { return real().cuLibraryLoadData(l, code, o, v, n, p, w, k); }))        \
     ROW(cuLibraryLoadFromFile,                                                                                         \
         (CUlibrary * l, char const* file, CUjit_option* o, void** v, unsigned int n, CUlibraryOption* p, void** w,     \
          unsigned int k),                                                                                              \
         (l, file, o, v, n, p, w, k),                                                                                   \
-        loaded(l, [&] { return real().cuLibraryLoadFromFile(l, file, o, v, n, p, w, k); }))                            \
+        loaded(l, real().cuLibraryUnload, [&] { return real().cuLibraryLoadFromFile(l, file, o, v, n, p, w, k); }))    \
     ROW(cuLibraryUnload, (CUlibrary l), (l), unloaded(l, [&] { return real().cuLibraryUnload(l); }))                   \
     ROW(cuLaunch, (CUfunction f), (f), paced(kind_of(f), nullptr, false, [&] { return real().cuLaunch(f); }))          \
     ROW(cuLaunchGrid, (CUfunction f, int x, int y), (f, x, y),                                                         \
@@ -167,8 +169,8 @@
     ROW(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS * q, unsigned int n, unsigned int f), (q, n, f),     \
         paced(n == 0 ? nullptr : q, nullptr, false,                                                                    \
               [&] { return real().cuLaunchCooperativeKernelMultiDevice(q, n, f); }))                                   \
-    ROW(cuStreamDestroy_v2, (CUstream s), (s), stream_gone(s, [&] { return real().cuStreamDestroy_v2(s); }))           \
-    ROW(cuStreamDestroy, (CUstream s), (s), stream_gone(s, [&] { return real().cuStreamDestroy(s); }))                 \
+    ROW(cuStreamDestroy_v2, (CUstream s), (s), (forget_launches(s), real().cuStreamDestroy_v2(s)))                     \
+    ROW(cuStreamDestroy, (CUstream s), (s), (forget_launches(s), real().cuStreamDestroy(s)))                           \
     ROW(cuCtxSynchronize, (void), (), settled([&] { return real().cuCtxSynchronize(); }))                              \
     ROW(cuCtxSynchronize_v2, (CUcontext c), (c), settled([&] { return real().cuCtxSynchronize_v2(c); }))               \
     ROW(cuEventSynchronize, (CUevent e), (e), settled([&] { return real().cuEventSynchronize(e); }))                   \

@@ -1,5 +1,6 @@
 #include "launch.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -8,12 +9,6 @@
 namespace muster::interposer {
 
 namespace {
-
-/// One address a thread.
-void const* this_thread() noexcept {
-    thread_local char const mark = 0;
-    return &mark;
-}
 
 /// Makes another context current for a while.
 class in_context {
@@ -45,7 +40,7 @@ void streams::rest(account::nanoseconds waited) noexcept {
 bool streams::note(CUstream stream, bool per_thread) {
     constexpr std::size_t most = 64;
     bool const own = stream == CU_STREAM_PER_THREAD || (per_thread && stream == nullptr);
-    lane wanted{current_context(), stream, per_thread, own ? this_thread() : nullptr};
+    lane wanted{current_context(), stream, per_thread, own ? pthread_self() : pthread_t{}};
     auto at = std::find_if(lanes_.begin(), lanes_.end(), [&](lane const& l) { return l.same(wanted); });
     if (at == lanes_.end()) {
         relaxed const while_making;
@@ -97,10 +92,9 @@ void streams::drop() noexcept {
 
 void streams::forget(CUstream stream) noexcept {
     for (auto& l : lanes_) {
-        if (l.stream != stream || l.thread != nullptr) continue;
+        if (l.stream != stream || l.thread != pthread_t{}) continue;
         if (l.in_batch) l.record();
-        l.stream = nullptr; // a new one may get its number
-        l.thread = this;    // which no launch has
+        l.closed = true; // a new one may get its number
     }
 }
 

@@ -4,6 +4,8 @@
 
 #include "driver.hpp"
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -45,15 +47,17 @@ private:
         CUcontext context = nullptr;
         CUstream stream = nullptr;
         bool per_thread = false;
-        void const* thread = nullptr; ///< whose stream it is, if each thread has one of that name
+        pthread_t thread{}; ///< whose stream it is, if each thread has one of that name
         CUevent event = nullptr;
+        bool closed = false; ///< the stream is gone
         bool in_batch = false;
         bool recorded = false;   ///< the event is behind the batch
         bool unfinished = false; ///< the card isn't known to be done with it
 
         void record() noexcept;
         [[nodiscard]] bool same(lane const& l) const noexcept {
-            return stream == l.stream && context == l.context && per_thread == l.per_thread && thread == l.thread;
+            return !closed && stream == l.stream && context == l.context && per_thread == l.per_thread &&
+                   thread == l.thread;
         }
     };
 
@@ -72,12 +76,6 @@ void each_gate(F f) {
 template <class Handle>
 void forget_launches(Handle h) {
     each_gate([h](gate& g) { g.visit([h](streams& all) { all.forget(h); }); });
-}
-
-template <class Call>
-[[nodiscard]] CUresult stream_gone(CUstream stream, Call call) {
-    forget_launches(stream);
-    return call();
 }
 
 /// A graph is recorded from here on, or will be: what was launched before must be waited for without a question to any

@@ -79,17 +79,13 @@ template <CUmemPool_attribute Which = CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT>
     return ask(real().cuMemPoolGetAttribute, handle, Which, static_cast<void*>(&bytes));
 }
 
-/// By how much a pool grows for a block: it keeps whole chunks.
-/// Source: a pool of an H200, driver 580.159.04, beside its attributes.
-inline constexpr std::size_t chunk = std::size_t{32} << 20U;
 [[nodiscard]] inline std::size_t growth_of(CUmemoryPool pool, std::size_t size) noexcept {
     relaxed const while_asking;
     std::uint64_t kept = 0;
     std::uint64_t out = 0;
-    if (!bytes_of_pool(key_of(pool), kept) || !bytes_of_pool<CU_MEMPOOL_ATTR_USED_MEM_CURRENT>(key_of(pool), out))
-        return size;
-    auto const wanted = account::rounded_up(out + size, chunk);
-    return wanted > kept ? wanted - kept : 0;
+    return bytes_of_pool<>(key_of(pool), kept) && bytes_of_pool<CU_MEMPOOL_ATTR_USED_MEM_CURRENT>(key_of(pool), out)
+               ? account::pool_growth(kept, out, size)
+               : size;
 }
 
 inline void recount_pools(session& s) {
@@ -106,7 +102,7 @@ template <class Find, class Call>
     if (of.device < 0) of.device = books.pools.device_of(key_of(of.pool)).value_or(current_device());
     if (of.device < 0) return call();
     return books.take_kept(
-        of.device, account::rounded_up(size, chunk), [&] { return growth_of(of.pool, size); }, call,
+        of.device, account::rounded_up(size, account::pool_chunk), [&] { return growth_of(of.pool, size); }, call,
         [&] {
             relaxed const while_asking;
             books.pools.recount(key_of(of.pool), of.device, bytes_of_pool<>);

@@ -45,3 +45,11 @@ TEST_CASE("footprint: levels halve each side, layers stay, and nothing wraps") {
     CHECK(footprint(array_shape{beyond_all, 2, 2, 32}) == beyond_all);
     CHECK(footprint(array_shape{beyond_all / 4, beyond_all / 4, beyond_all / 4, 32, false, 40}) == beyond_all);
 }
+
+TEST_CASE("footprint: a pool grows by whole chunks, when what it keeps isn't enough") {
+    CHECK(pool_growth(0, 0, 1) == 32 * mib);
+    CHECK(pool_growth(32 * mib, 31 * mib, mib) == 0);
+    CHECK(pool_growth(32 * mib, 31 * mib, mib + 1) == 32 * mib);
+    CHECK(pool_growth(320 * mib, 0, 64 * mib) == 0);
+    CHECK(pool_growth(32 * mib, 31 * mib, beyond_all) == beyond_all - 32 * mib);
+}

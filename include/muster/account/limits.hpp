@@ -47,9 +47,8 @@ struct limits {
     }
     /// Whether some card's share of time is held.
     [[nodiscard]] constexpr bool paced() const noexcept {
-        constexpr percent whole{100};
         return policy != throttling::never &&
-               std::any_of(cards.begin(), cards.end(), [](card_limit const& c) { return c.cores < whole; });
+               std::any_of(cards.begin(), cards.end(), [](card_limit const& c) { return c.cores < percent{100}; });
     }
     friend bool operator==(limits const&, limits const&) = default;
 };
