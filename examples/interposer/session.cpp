@@ -66,26 +66,21 @@ session::session() noexcept {
     bool const metered = !environment("CUDA_DEVICE_MEMORY_SHARED_CACHE").value_or("").empty();
     on_ = !limits_.off && (limits_.any() || metered || !read.sound());
     if (!on_) return;
-    deny_ = denied;
     context_size_ = context_size();
     auto file = ext::ledger_file::open(limits_.ledger);
     if (!file) {
         say(1, "%s; this process is held to its limits alone", file.error().c_str());
         file = ext::ledger_file::isolated();
     }
-    if (!file) {
-        deny_ = true;
-        return;
-    }
+    deny_ = denied || !file;
+    if (!file) return;
     file_.emplace(std::move(*file));
     auto const place = file_->join();
-    if (!place) {
+    deny_ = deny_ || !place;
+    if (!place)
         say(1, "%s: no place for another process: %s", limits_.ledger.c_str(),
             std::string{message(place.error().code)}.c_str());
-        deny_ = true;
-        return;
-    }
-    place_ = *place;
+    place_ = place.value_or(account::place{});
     paced_ = limits_.paced();
 }
 
