@@ -196,6 +196,7 @@
     ROW(cuCtxGetDevice)                                                                                                \
     ROW(cuCtxPopCurrent_v2)                                                                                            \
     ROW(cuCtxPushCurrent_v2)                                                                                           \
+    ROW(cuDeviceGetCount)                                                                                              \
     ROW(cuDeviceGetGraphMemAttribute)                                                                                  \
     ROW(cuDeviceGetUuid_v2)                                                                                            \
     ROW(cuDevicePrimaryCtxGetState)                                                                                    \

@@ -32,7 +32,7 @@ void streams::rest(account::nanoseconds waited) noexcept {
     constexpr account::nanoseconds spin = 3'000'000; // for what a batch should take; sleeping isn't as exact
     constexpr account::nanoseconds nap = 50'000;
     if (waited > spin)
-        ext::sleep_until(ext::now() + nap);
+        sleep_until(ext::now() + nap);
     else
         sched_yield();
 }

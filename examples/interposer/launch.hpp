@@ -12,7 +12,7 @@
 
 #include <muster/account/gate.hpp>
 #include <muster/ext/clock.hpp>
-#include <muster/ext/process.hpp>
+#include <muster/ext/uncancelled.hpp>
 
 #include "memory.hpp"
 #include "pools.hpp"
@@ -29,6 +29,7 @@ public:
     [[nodiscard]] static account::nanoseconds now() noexcept { return ext::now(); }
     static void sleep_until(account::nanoseconds moment) noexcept { ext::sleep_until(moment); }
     static void rest(account::nanoseconds waited) noexcept;
+    [[nodiscard]] static ext::uncancelled undisturbed() noexcept { return {}; }
     [[nodiscard]] bool alone() const { return session::current().alone(device_); }
     [[nodiscard]] bool note(CUstream stream, bool per_thread);
     void close();
@@ -99,7 +100,6 @@ template <class Call>
     if (!s.paced()) return call();
     auto* const g = s.gate_of(current_device());
     if (g == nullptr || is_capturing(stream, per_thread)) return call(); // what is recorded takes no time
-    ext::uncancelled const while_waiting;
     return g->launch(
         what, call, [](CUresult r) { return r == CUDA_SUCCESS; }, stream, per_thread);
 }

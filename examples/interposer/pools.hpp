@@ -48,6 +48,7 @@ struct pool_of_device {
 
 [[nodiscard]] inline CUdevice device_of(CUstream stream) noexcept {
     CUdevice device = -1;
+    if (session::current().devices.load(std::memory_order_relaxed) == 1) return 0;
     bool const named = key_of(stream) > key_of(CU_STREAM_PER_THREAD); // the others belong to the current context
     return named && ask(real().cuStreamGetDevice, stream, &device) ? device : current_device();
 }

@@ -12,6 +12,7 @@
 #include <muster/account/card_uuid.hpp>
 #include <muster/ext/clock.hpp>
 #include <muster/ext/say.hpp>
+#include <muster/ext/uncancelled.hpp>
 
 #include "launch.hpp"
 #include "nvml.hpp"
@@ -97,6 +98,8 @@ std::optional<account::card_row> session::look_up(CUdevice device) {
     CUuuid id{};
     if (real().cuDeviceGetUuid_v2 == nullptr || real().cuDeviceGetUuid_v2(&id, device) != CUDA_SUCCESS)
         return std::nullopt;
+    int count = 0;
+    if (ask(real().cuDeviceGetCount, &count)) devices = count;
     auto uuid = account::uuid_text(std::as_bytes(std::span{id.bytes}));
     if (auto const part = "MIG" + uuid.substr(3); is_in_nvml(part)) uuid = part; // the driver tells no difference
     auto const position = position_of(device, uuid);

@@ -88,6 +88,7 @@ public:
     std::array<std::atomic<CUcontext>, account::ledger_cards> primaries{};
     /// The pool that each device's allocations come from; null: not asked for yet.
     std::array<std::atomic<CUmemoryPool>, account::ledger_cards> current_pools{};
+    std::atomic<int> devices{0}; ///< there are; zero: not asked for yet
     /// Whether graphs were ever recorded, so that questions to the driver must take care.
     std::atomic<bool> records{false};
 
@@ -95,7 +96,6 @@ private:
     static inline std::atomic<session*> the_one{nullptr};
     [[nodiscard]] static session& make() noexcept;
     session() noexcept;
-    ~session() = default; // of no use: sessions stay for good
 
     /// A device of the process: which card it is, by whatever order.
     struct known_card {

@@ -43,6 +43,7 @@ struct simulated_card {
     [[nodiscard]] bool note() const { return true; }
     void close() const { s->waits.push_back(0); }
     void drop() const {}
+    [[nodiscard]] static int undisturbed() { return 0; }
     [[nodiscard]] bool poll() const { return s->busy_until <= s->now; }
     void rest(nanoseconds waited) const {
         s->now += std::min<nanoseconds>(s->busy_until == never ? ms : s->busy_until - s->now, ms);
@@ -122,6 +123,7 @@ struct instant_card {
     [[nodiscard]] static bool note(int) { return true; }
     void close() const { CHECK(*inside == 0); } // every launch of the batch has come back from the driver
     static void drop() {}
+    [[nodiscard]] static int undisturbed() { return 0; }
     [[nodiscard]] static bool poll() { return true; }
 };
 

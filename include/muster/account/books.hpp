@@ -168,11 +168,14 @@ public:
     /// Frees whatever has a record or none: what has none is the driver's business.
     template <class Call>
     [[nodiscard]] Result give_back(std::uint64_t key, Call call) {
-        change const now{under_way_};
         auto const h = held_.take(key);
+        if (!h) return call();
+        change const now{under_way_};
         auto const result = call();
-        if (h && result == success) release(*h);
-        if (h && result != success) (void)held_.keep(key, *h);
+        if (result == success)
+            release(*h);
+        else
+            (void)held_.keep(key, *h);
         return result;
     }
 

@@ -29,11 +29,12 @@ namespace muster::account {
 ///     nanoseconds now();     void sleep_until(nanoseconds);
 ///     void rest(nanoseconds waited);  between two polls
 ///     bool alone();          whether no other process has work on the card
-/// Cost: two locks a launch besides the throttle's look-ups; none is held while `call` runs, or anybody sleeps.
+///     auto undisturbed();    is kept while a thread waits for others
+/// Cost: two locks a launch besides the throttle's look-up; none is held while `call` runs, or anybody sleeps.
 template <class Card>
 class gate {
 public:
-    gate(throttle const& t, Card card) : throttle_(t), card_(std::move(card)) {}
+    gate(throttle t, Card card) : throttle_(std::move(t)), card_(std::move(card)) {}
 
     /// Calls `call` when it may; `what` tells kinds of work apart, `good(result)` whether there is work now.
     template <class Call, class Good, class... Where>
@@ -95,13 +96,16 @@ private:
                 start(lock);
                 ++under_way_;
                 return true;
-            case state::closing:
+            case state::closing: {
+                [[maybe_unused]] auto const meanwhile = card_.undisturbed();
                 if (open_.wait_for(lock, std::chrono::nanoseconds{most_patience}) == std::cv_status::timeout &&
                     state_ == state::closing)
                     return false;
                 break;
+            }
             case state::starting:
             case state::finishing:
+                [[maybe_unused]] auto const meanwhile = card_.undisturbed();
                 open_.wait(lock);
             }
         }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include <muster/account/ledger_layout.hpp>
 #include <muster/account/pace.hpp>
@@ -24,15 +25,17 @@ namespace muster::account {
 /// How to use: `ready_at` and, once that moment is there, `begin` before the first launch of a batch; `launched` after
 /// each; where that says so, wait for the card and `settle`. Nothing here is locked, sleeps or reads a clock.
 /// Units: nanoseconds of a clock that never goes back.
-/// Cost:  two look-ups in a hash table a launch.
+/// Cost:  a look-up in a hash table a launch.
 /// Source: spec/driver-boundary.md E3.
 class throttle {
 public:
     /// `paid_until` lies where all processes of the container see it.
     throttle(pace p, detail::word& paid_until) noexcept : pace_(p), paid_until_(&paid_until) {}
+    /// A batch stays with the object that it was begun with: only one that has none may be moved.
+    throttle(throttle&&) = default;
 
     /// Whether launches were made that aren't settled.
-    [[nodiscard]] bool in_batch() const noexcept { return !counts_.empty(); }
+    [[nodiscard]] bool in_batch() const noexcept { return launches_ != 0; }
 
     /// When the next batch may start; in the past: at once. A clock that began anew makes nobody wait.
     [[nodiscard]] nanoseconds ready_at(nanoseconds now) const noexcept {
@@ -48,18 +51,23 @@ public:
     }
 
     /// A kind of work is no more; another may get its number.
-    void forget(std::uint64_t what) { price_.erase(what); }
+    void forget(std::uint64_t what) {
+        auto const at = kinds_.find(what);
+        if (at == kinds_.end()) return;
+        at->second.price = not_known;
+        if (at->second.count == 0) kinds_.erase(at);
+    }
 
     void begin(nanoseconds now) noexcept { start_ = now; }
 
     /// Notes a launch; `what` tells kinds of work apart. Whether the batch is to be waited for.
     [[nodiscard]] bool launched(std::uint64_t what, nanoseconds now) {
         fed_ = fed_ && (!in_batch() || now <= start_ + static_cast<nanoseconds>(expected_));
-        ++counts_[what];
+        auto& k = kinds_[what];
+        if (k.count++ == 0) batch_.push_back(&k);
         ++launches_;
-        auto const price = price_.find(what);
-        known_ = known_ && price != price_.end();
-        expected_ += price == price_.end() ? 0 : price->second;
+        known_ = known_ && k.price != not_known;
+        expected_ += std::max(k.price, 0.0);
         last_ = now;
         return !known_ || sample_ || expected_ >= static_cast<double>(batch_length);
     }
@@ -69,18 +77,17 @@ public:
     void settle(nanoseconds busy, bool alone) {
         auto const took = static_cast<double>(busy);
         bool const true_to_life = alone && fed_ && known_; // the card neither idled in between nor worked for others
+        auto const even = took / launches_;
         double known = 0;
-        if (price_.size() > most_kinds) price_.clear(); // of kernels and sizes that come only once
-        for (auto const& [what, count] : counts_) {
-            auto const even = took / launches_;
-            auto const [at, fresh] = price_.try_emplace(what, even);
-            auto& price = at->second;
-            auto const measured = expected_ > 0 && !fresh ? price * took / expected_ : even;
-            if (true_to_life)
-                price += (measured - price) / quick;
-            else if (measured < price || fed_)
-                price = std::min(measured, price + (measured - price) / slow);
-            known += price * count;
+        for (auto* const k : batch_) {
+            auto const measured = expected_ > 0 && k->price != not_known ? k->price * took / expected_ : even;
+            if (k->price == not_known)
+                k->price = even;
+            else if (true_to_life)
+                k->price += (measured - k->price) / quick;
+            else if (measured < k->price || fed_)
+                k->price = std::min(measured, k->price + (measured - k->price) / slow);
+            known += k->price * k->count;
         }
         pace_.pay(*paid_until_, start_, static_cast<nanoseconds>(true_to_life ? took : std::min(took, known)));
         sample_ = !fed_ && ++idled_ % sample_every == 0;
@@ -99,13 +106,22 @@ public:
 private:
     static constexpr nanoseconds batch_length = 2'000'000;
     static constexpr nanoseconds idle_gap = 300'000;
+    static constexpr double not_known = -1;
     static constexpr double quick = 8;
     static constexpr double slow = 1024;
     static constexpr unsigned sample_every = 8;
     static constexpr std::size_t most_kinds = 8192;
 
+    /// What is known of a kind of work.
+    struct kind {
+        double price = not_known; ///< nanoseconds
+        std::uint32_t count = 0;  ///< in the batch
+    };
+
     void clear() noexcept {
-        counts_.clear();
+        for (auto* const k : batch_) k->count = 0;
+        batch_.clear();
+        if (kinds_.size() > most_kinds) kinds_.clear(); // of kernels and sizes that come only once
         launches_ = 0;
         expected_ = 0;
         known_ = true;
@@ -122,8 +138,8 @@ private:
     bool fed_ = true;     ///< each launch came while the card had work
     bool sample_ = false; ///< the batch is to be one launch, so that no pause is in it
     unsigned idled_ = 0;  ///< batches in which the card had nothing to do for a while
-    std::unordered_map<std::uint64_t, std::uint32_t> counts_{}; ///< of the batch, by kind
-    std::unordered_map<std::uint64_t, double> price_{};         ///< nanoseconds, by kind
+    std::unordered_map<std::uint64_t, kind> kinds_{};
+    std::vector<kind*> batch_{}; ///< those that are in it
 };
 
 } // namespace muster::account

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include <muster/account/pace.hpp>
+#include <muster/ext/uncancelled.hpp>
 
 namespace muster::ext {
 
@@ -18,8 +19,9 @@ namespace muster::ext {
     return static_cast<account::nanoseconds>(t.tv_sec) * 1'000'000'000 + static_cast<account::nanoseconds>(t.tv_nsec);
 }
 
-/// Sleeps until a moment, whatever signals come.
+/// Sleeps until a moment, whatever signals come, and whoever would have the thread end.
 inline void sleep_until(account::nanoseconds moment) noexcept {
+    uncancelled const meanwhile;
     timespec const t{static_cast<time_t>(moment / 1'000'000'000), static_cast<long>(moment % 1'000'000'000)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
     }

@@ -26,6 +26,7 @@
 #include <muster/core/result.hpp>
 #include <muster/ext/detail/life_lock.hpp>
 #include <muster/ext/process.hpp>
+#include <muster/ext/uncancelled.hpp>
 #include <muster/resource/units.hpp>
 
 namespace muster::ext {
