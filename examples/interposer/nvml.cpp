@@ -8,6 +8,8 @@
 #include <array>
 #include <cstring>
 
+#include <muster/ext/guarded.hpp>
+
 #include "driver.hpp"
 #include "nvml_entries.hpp"
 #include "session.hpp"
@@ -149,11 +151,8 @@ using namespace muster::interposer; // NOLINT: the rows read as what they do
     extern "C" [[gnu::visibility("default")]] nvmlReturn_t name parameters {                                           \
         auto* const ask = nvml().name;                                                                                 \
         if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;                                                      \
-        try {                                                                                                          \
-            return session::current().on() ? __VA_ARGS__ : ask arguments;                                              \
-        } catch (...) {                                                                                                \
-            return NVML_ERROR_MEMORY;                                                                                  \
-        }                                                                                                              \
+        return muster::ext::guarded(NVML_ERROR_MEMORY,                                                                 \
+                                    [&] { return session::current().on() ? __VA_ARGS__ : ask arguments; });            \
     }
 MUSTER_NVML_ENTRIES(MUSTER_EXPORT)
 

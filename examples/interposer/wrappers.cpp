@@ -1,8 +1,11 @@
 // The exported functions: each row of the table becomes one.
 
 #include <dlfcn.h>
+#include <unwind.h>
 
 #include <array>
+
+#include <muster/ext/guarded.hpp>
 
 #include "contexts.hpp"
 #include "launch.hpp"
@@ -29,15 +32,8 @@ private:
     bool nested_;
 };
 
-/// Runs an operation; what it can't do for want of memory is the same as the driver's want.
-template <class Operation>
-CUresult guarded(Operation operation) noexcept {
-    try {
-        return operation();
-    } catch (...) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-}
+/// This library has its own copy of the unwinder, which must have run before another one's cancellation meets it.
+auto const woken = _Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_END_OF_STACK; }, nullptr);
 
 } // namespace
 
@@ -73,6 +69,6 @@ using namespace muster::interposer; // NOLINT: the rows read as what they do
         inside const call;                                                                                             \
         if (real().name == nullptr) return CUDA_ERROR_NOT_SUPPORTED;                                                   \
         if (call.nested() || !session::current().on()) return real().name arguments;                                   \
-        return guarded([&]() -> CUresult { return __VA_ARGS__; });                                                     \
+        return muster::ext::guarded(CUDA_ERROR_OUT_OF_MEMORY, [&]() -> CUresult { return __VA_ARGS__; });              \
     }
 MUSTER_ENTRIES(MUSTER_EXPORT)

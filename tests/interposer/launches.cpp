@@ -210,6 +210,25 @@ TEST_CASE("interposer: a thread that is cancelled while it waits for its turn en
         return cuLaunchKernel(kernel(1), 10, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == CUDA_SUCCESS ? 0 : 4;
     });
     CHECK(child.status == 0);
+    auto const in_the_driver = in_child(limited, [] {
+        open_context();
+        pthread_t thread{};
+        auto const work = [](void*) -> void* {
+            open_context();
+            CUevent e = nullptr;
+            (void)cuEventCreate(&e, 0);
+            (void)cuLaunchKernel(kernel(1), 10'000'000, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+            (void)cuEventRecord(e, nullptr);
+            (void)cuEventSynchronize(e); // ten seconds, in a call that may be cancelled
+            return nullptr;
+        };
+        if (pthread_create(&thread, nullptr, work, nullptr) != 0) return 2;
+        std::this_thread::sleep_for(std::chrono::milliseconds{100});
+        if (pthread_cancel(thread) != 0 || pthread_join(thread, nullptr) != 0) return 3;
+        CUdeviceptr p = 0;
+        return cuMemAlloc(&p, limit) == CUDA_SUCCESS ? 0 : 4;
+    });
+    CHECK(in_the_driver.status == 0);
 }
 
 TEST_CASE("interposer: streams and contexts may go while their launches are still to be paid for") {
