@@ -117,6 +117,20 @@ TEST_CASE("throttle: work of others on the card isn't paid for") {
     CHECK(stretched < 31);
 }
 
+TEST_CASE("throttle: who wakes late now and then, since the processor is busy, keeps most of its share") {
+    setting late{true, 1};
+    int launches = 0;
+    auto const next = [&] { return late.stretch = ++launches % 40 < 2 ? 30 : 1, kernel{1, ms}; }; // 60 ms instead of 2
+    CHECK(share_of(percent{30}, next, late) > 20);
+    // But work that gets longer is learnt: here after two seconds.
+    nanoseconds length = 100 * us;
+    int n = 0;
+    auto const growing = [&] { return length = ++n < 6000 ? 100 * us : 3 * ms, kernel{1, length}; };
+    auto const got = share_of(percent{30}, growing, {true, 1});
+    CHECK(got > 27);
+    CHECK(got < 33);
+}
+
 TEST_CASE("throttle: kinds of work are priced one by one") {
     muster::workload::random_numbers random{11};
     auto const mixed = [&] {

@@ -75,8 +75,11 @@ public:
     /// Pays for the batch, of which the card was done `busy` after its start, and learns from it. `alone`: no other
     /// process had work on the card.
     void settle(nanoseconds busy, bool alone) {
-        auto const took = static_cast<double>(busy);
         bool const true_to_life = alone && fed_ && known_; // the card neither idled in between nor worked for others
+        // Who waits for the card may wake late; work that grows is learnt in a few batches all the same.
+        auto const took = true_to_life
+                              ? std::min(static_cast<double>(busy), most_stretch * std::max(expected_, least_expected))
+                              : static_cast<double>(busy);
         auto const even = took / launches_;
         double known = 0;
         for (auto* const k : batch_) {
@@ -107,6 +110,8 @@ private:
     static constexpr nanoseconds batch_length = 2'000'000;
     static constexpr nanoseconds idle_gap = 300'000;
     static constexpr double not_known = -1;
+    static constexpr double most_stretch = 4;
+    static constexpr double least_expected = 100'000;
     static constexpr double quick = 8;
     static constexpr double slow = 1024;
     static constexpr unsigned sample_every = 8;
