@@ -41,8 +41,10 @@ template <class Call>
     auto& s = session::current();
     auto const retain = [&] { return real().cuDevicePrimaryCtxRetain(context, device); };
     auto const result = s.can_measure() && is_active(device) ? retain() : context_made(device, retain);
-    if (auto const at = static_cast<std::size_t>(device); result == CUDA_SUCCESS && at < s.primaries.size())
+    if (auto const at = static_cast<std::size_t>(device); result == CUDA_SUCCESS && at < s.primaries.size()) {
         s.primaries[at] = *context;
+        ++s.retained[at];
+    }
     return result;
 }
 
@@ -68,12 +70,14 @@ template <class Call>
     auto& s = session::current();
     auto const at = static_cast<std::size_t>(device);
     CUcontext const context = at < s.primaries.size() ? s.primaries[at].load() : nullptr;
-    if (context == nullptr) return call();
+    if (context == nullptr || (!reset && s.retained[at].fetch_sub(1) > 1)) return call(); // others retain it
+    s.retained[at] = 0;
     forget_launches(context);
     auto const gone = [&](CUresult r) { return r == CUDA_SUCCESS && (reset || !is_active(device)); };
     auto const result = s.books.give_back_context(context, call, gone);
     if (!gone(result)) return result;
     s.books.pools.forget(device);
+    s.books.graph_memory.forget(device);
     for (auto& p : s.current_pools) p = nullptr;
     s.measure_all();
     return result;

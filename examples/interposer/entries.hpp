@@ -8,10 +8,12 @@
 // Rows with a twin for streams that are per thread: the same, with the ending _ptsz, which `own` tells.
 #define MUSTER_STREAM_ENTRIES(ROW, _, own)                                                                             \
     ROW(cuMemAllocAsync##_, (CUdeviceptr * p, size_t n, CUstream s), (p, n, s),                                        \
-        from_pool([&] { return current_pool(s); }, n, s, own, [&] { return real().cuMemAllocAsync##_(p, n, s); }))     \
+        from_pool(                                                                                                     \
+            p, [&] { return current_pool(s); }, n, s, own, [&] { return real().cuMemAllocAsync##_(p, n, s); }))        \
     ROW(cuMemAllocFromPoolAsync##_, (CUdeviceptr * p, size_t n, CUmemoryPool pool, CUstream s), (p, n, pool, s),       \
-        from_pool([&] { return pool_of_device{pool}; }, n, s, own,                                                     \
-                  [&] { return real().cuMemAllocFromPoolAsync##_(p, n, pool, s); }))                                   \
+        from_pool(                                                                                                     \
+            p, [&] { return pool_of_device{pool}; }, n, s, own,                                                        \
+            [&] { return real().cuMemAllocFromPoolAsync##_(p, n, pool, s); }))                                         \
     ROW(cuMemFreeAsync##_, (CUdeviceptr p, CUstream s), (p, s),                                                        \
         given_back(p, [&] { return real().cuMemFreeAsync##_(p, s); }))                                                 \
     ROW(cuLaunchKernel##_,                                                                                             \
@@ -198,6 +200,7 @@
     ROW(cuCtxPushCurrent_v2)                                                                                           \
     ROW(cuDeviceGetCount)                                                                                              \
     ROW(cuDeviceGetGraphMemAttribute)                                                                                  \
+    ROW(cuDeviceGetUuid)                                                                                               \
     ROW(cuDeviceGetUuid_v2)                                                                                            \
     ROW(cuDevicePrimaryCtxGetState)                                                                                    \
     ROW(cuEventCreate)                                                                                                 \

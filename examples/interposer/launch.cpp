@@ -62,8 +62,10 @@ void streams::lane::record() noexcept {
     in_context const of_the_stream{context};
     // A stream that is recorded from, or gone by a way that no call tells, isn't waited for.
     if (is_capturing(stream, per_thread) ||
-        !ask(per_thread ? real().cuEventRecord_ptsz : real().cuEventRecord, event, stream))
+        !ask(per_thread ? real().cuEventRecord_ptsz : real().cuEventRecord, event, stream)) {
         in_batch = false;
+        lost = true;
+    }
 }
 
 void streams::record_all() noexcept {
@@ -71,9 +73,14 @@ void streams::record_all() noexcept {
         if (l.in_batch) l.record();
 }
 
-void streams::close() {
+bool streams::close() {
     record_all();
-    for (auto& l : lanes_) l.unfinished = std::exchange(l.in_batch, false);
+    bool all = true;
+    for (auto& l : lanes_) {
+        all = !std::exchange(l.lost, false) && all;
+        l.unfinished = std::exchange(l.in_batch, false);
+    }
+    return all;
 }
 
 bool streams::poll() noexcept {

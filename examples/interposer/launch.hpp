@@ -12,6 +12,7 @@
 
 #include <muster/account/gate.hpp>
 #include <muster/ext/clock.hpp>
+#include <muster/ext/guarded.hpp>
 #include <muster/ext/uncancelled.hpp>
 
 #include "memory.hpp"
@@ -30,9 +31,11 @@ public:
     static void sleep_until(account::nanoseconds moment) noexcept { ext::sleep_until(moment); }
     static void rest(account::nanoseconds waited) noexcept;
     [[nodiscard]] static ext::uncancelled undisturbed() noexcept { return {}; }
-    [[nodiscard]] bool alone() const { return session::current().alone(device_); }
+    [[nodiscard]] bool alone() const {
+        return ext::guarded(false, [&] { return session::current().alone(device_); });
+    }
     [[nodiscard]] bool note(CUstream stream, bool per_thread);
-    void close();
+    [[nodiscard]] bool close();
     [[nodiscard]] bool poll() noexcept;
     void drop() noexcept;
 
@@ -53,6 +56,7 @@ private:
         bool closed = false; ///< the stream is gone
         bool in_batch = false;
         bool recorded = false;   ///< the event is behind the batch
+        bool lost = false;       ///< some of it can't be waited for
         bool unfinished = false; ///< the card isn't known to be done with it
 
         void record() noexcept;

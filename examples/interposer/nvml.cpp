@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 
 #include <muster/ext/guarded.hpp>
+#include <muster/ext/published.hpp>
 
 #include "driver.hpp"
 #include "nvml_entries.hpp"
@@ -25,25 +27,25 @@ struct real_nvml {
 #undef MUSTER_SLOT
 };
 
+std::atomic<real_nvml const*> the_nvml{nullptr};
+
 real_nvml const& nvml() noexcept {
-    static real_nvml const found = [] {
-        real_nvml r;
+    return ext::published(the_nvml, [](real_nvml& r) {
         auto* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr) return r;
+        if (library == nullptr) return;
 #define MUSTER_FIND(name, ...) r.name = reinterpret_cast<decltype(r.name)>(find(library, #name));
         MUSTER_NVML_ENTRIES(MUSTER_FIND)
         MUSTER_NVML_HELPERS(MUSTER_FIND)
 #undef MUSTER_FIND
-        return r;
-    }();
-    return found;
+    });
 }
 
 /// The card, in an NVML that was started for our own questions; null: it can't be asked.
 nvmlDevice_t card_of(std::string const& uuid) noexcept {
-    static bool const started = nvml().nvmlInit_v2 != nullptr && nvml().nvmlInit_v2() == NVML_SUCCESS;
+    static std::atomic<int> started{0}; // 1: it is, -1: it can't be
+    if (started == 0) started = nvml().nvmlInit_v2 != nullptr && nvml().nvmlInit_v2() == NVML_SUCCESS ? 1 : -1;
     nvmlDevice_t device = nullptr;
-    if (!started || nvml().nvmlDeviceGetHandleByUUID == nullptr ||
+    if (started != 1 || nvml().nvmlDeviceGetHandleByUUID == nullptr ||
         nvml().nvmlDeviceGetHandleByUUID(uuid.c_str(), &device) != NVML_SUCCESS)
         return nullptr;
     return device;

@@ -96,7 +96,8 @@ inline void recount_pools(session& s) {
 
 /// `find()` is the pool, which nobody must ask for while a graph is recorded; where its device isn't known, it is.
 template <class Find, class Call>
-[[nodiscard]] CUresult from_pool(Find find, std::size_t size, CUstream stream, bool per_thread, Call call) {
+[[nodiscard]] CUresult from_pool(CUdeviceptr* p, Find find, std::size_t size, CUstream stream, bool per_thread,
+                                 Call call) {
     if (is_capturing(stream, per_thread)) return call(); // its launch will take the memory
     auto& books = session::current().books;
     pool_of_device of = find();
@@ -107,7 +108,8 @@ template <class Find, class Call>
         [&] {
             relaxed const while_asking;
             books.pools.recount(key_of(of.pool), of.device, bytes_of_pool<>);
-        });
+        },
+        [&] { (void)ask(per_thread ? real().cuMemFreeAsync_ptsz : real().cuMemFreeAsync, *p, stream); });
 }
 
 /// Notes whose memory a pool's is.
@@ -237,7 +239,8 @@ inline void make_room(session& s, CUdevice device) {
     recount_pools(s);
     relaxed const while_asking;
     auto* const trim = real().cuDeviceGraphMemTrim;
-    if (s.books.has_graphs() && trim != nullptr) (void)graph_memory_trimmed(device, [&] { return trim(device); });
+    if (s.books.graph_memory.charged(static_cast<std::uint64_t>(device)) != 0 && trim != nullptr)
+        (void)graph_memory_trimmed(device, [&] { return trim(device); });
     s.measure(device);
 }
 

@@ -21,22 +21,11 @@
 namespace muster::interposer {
 
 using ext::environment;
-using ext::say;
 
-namespace {
-
-std::mutex making;
-
-bytes context_size() {
-    auto const text = environment("MUSTER_CONTEXT_MEMORY").value_or("");
-    auto const read = account::parse_memory_limit(text);
-    if (!read) say(1, "MUSTER_CONTEXT_MEMORY=%s: no amount of memory; taken as 0", std::string{text}.c_str());
-    return read ? read->value_or(bytes{0}) : bytes{0};
-}
-
-} // namespace
+static std::mutex making; // NOLINT(misc-use-anonymous-namespace)
 
 session& session::make() noexcept {
+    ext::uncancelled const while_making;
     std::lock_guard const lock{making};
     if (auto* const there = the_one.load(); there != nullptr) return *there;
     static bool const armed = [] {
@@ -59,18 +48,18 @@ session::session() noexcept {
     limits_ = read.limits;
     bool const denied = !read.sound() && !limits_.off && environment("MUSTER_ON_ERROR") != "allow";
     for (auto const& o : read.oddities)
-        say(o.malformed && denied ? 1 : 2, "%s=%s: %s%s", o.variable.c_str(), o.text.c_str(),
-            std::string{message(o.what.code)}.c_str(),
-            o.malformed && denied ? "; no device memory is given out: correct it, or set MUSTER_ON_ERROR=allow" : "");
+        ext::say(o.malformed && denied ? 1 : 2, "%s=%s: %s%s", o.variable.c_str(), o.text.c_str(),
+                 std::string{message(o.what.code)}.c_str(),
+                 o.malformed && denied ? "; no device memory is given out: correct it, or set MUSTER_ON_ERROR=allow"
+                                       : "");
     if (environment("ACTIVE_OOM_KILLER"))
-        say(2, "ACTIVE_OOM_KILLER: nobody is killed here; what doesn't fit is refused");
+        ext::say(2, "ACTIVE_OOM_KILLER: nobody is killed here; what doesn't fit is refused");
     bool const metered = !environment("CUDA_DEVICE_MEMORY_SHARED_CACHE").value_or("").empty();
     on_ = !limits_.off && (limits_.any() || metered || !read.sound());
     if (!on_) return;
-    context_size_ = context_size();
     auto file = ext::ledger_file::open(limits_.ledger);
     if (!file) {
-        say(1, "%s; this process is held to its limits alone", file.error().c_str());
+        ext::say(1, "%s; this process is held to its limits alone", file.error().c_str());
         file = ext::ledger_file::isolated();
     }
     deny_ = denied || !file;
@@ -79,8 +68,8 @@ session::session() noexcept {
     auto const place = file_->join();
     deny_ = deny_ || !place;
     if (!place)
-        say(1, "%s: no place for another process: %s", limits_.ledger.c_str(),
-            std::string{message(place.error().code)}.c_str());
+        ext::say(1, "%s: no place for another process: %s", limits_.ledger.c_str(),
+                 std::string{message(place.error().code)}.c_str());
     place_ = place.value_or(account::place{});
     paced_ = limits_.paced();
 }
@@ -96,10 +85,10 @@ std::optional<account::card_row> session::row(CUdevice device) {
 
 std::optional<account::card_row> session::look_up(CUdevice device) {
     CUuuid id{};
-    if (real().cuDeviceGetUuid_v2 == nullptr || real().cuDeviceGetUuid_v2(&id, device) != CUDA_SUCCESS)
-        return std::nullopt;
     int count = 0;
     if (ask(real().cuDeviceGetCount, &count)) devices = count;
+    if (!ask(real().cuDeviceGetUuid_v2, &id, device) && !ask(real().cuDeviceGetUuid, &id, device)) return std::nullopt;
+    ext::uncancelled const while_looking;
     auto uuid = account::uuid_text(std::as_bytes(std::span{id.bytes}));
     if (auto const part = "MIG" + uuid.substr(3); is_in_nvml(part)) uuid = part; // the driver tells no difference
     auto const position = position_of(device, uuid);
@@ -155,7 +144,8 @@ bool session::alone(CUdevice device) {
 bool session::reserve(CUdevice device, std::size_t size) {
     if (deny_) return false;
     auto const card = row(device);
-    if (!card) return true; // no such device: the driver will say so
+    // No such device: the driver will say so. One without a row can't be counted, and has nothing to give.
+    if (!card) return device < 0 || device >= devices || !limits_.any();
     bytes const amount{static_cast<std::int64_t>(std::min<std::size_t>(size, INT64_MAX))};
     if (file_->reserve(place_, *card, amount)) return true;
     make_room(*this, device);
@@ -188,20 +178,15 @@ std::size_t session::used(CUdevice device) {
 }
 
 std::optional<session::figures> session::figures_of(std::string const& uuid, unsigned int index) {
-    auto const card = file_ ? (*file_)->card(uuid) : fail(errc::empty);
-    if (!card) return std::nullopt;
-    if (index < limits_.cards.size()) (*file_)->tighten(*card, limits_.cards[index].memory.value_or(bytes{0}));
-    file_->sweep(); // the dead hold nothing
-    figures out{static_cast<std::size_t>((*file_)->limit(*card).value),
-                static_cast<std::size_t>((*file_)->used(*card).value)};
-    if (out.limit == 0) return std::nullopt;
-    (*file_)->each_process([&](account::place p, account::process who) {
-        auto const used = ((*file_)->held(p, *card) + (*file_)->beside(p, *card)).value;
-        auto const home = (*file_)->home_of(p); // a number means nothing in another pid namespace
-        if (used > 0 && (home == 0 || home == ext::this_namespace()))
-            out.members.push_back({who.pid, static_cast<std::uint64_t>(used)});
-    });
-    return out;
+    if (!file_) return std::nullopt;
+    auto const card = (*file_)->find(uuid); // none is made for a card that nobody has used
+    file_->sweep();                         // the dead hold nothing
+    auto const own = index < limits_.cards.size() ? limits_.cards[index].memory.value_or(bytes{0}) : bytes{0};
+    auto const most = account::strictest(own, card ? (*file_)->limit(*card) : bytes{0});
+    if (most == bytes{0}) return std::nullopt;
+    if (!card) return figures{static_cast<std::size_t>(most.value), 0};
+    return figures{static_cast<std::size_t>(most.value), static_cast<std::size_t>((*file_)->used(*card).value),
+                   file_->holders(*card)};
 }
 
 // What nobody announces.
@@ -215,8 +200,9 @@ void session::context_made(CUdevice device, processes const& before) {
     auto const card = row(device);
     if (!card) return;
     auto const after = processes_on(cards_[static_cast<std::size_t>(device)].uuid);
-    if (!after || after->empty()) return (*file_)->set_beside(place_, *card, context_size_);
-    auto const size = can_measure() ? std::nullopt : overhead_.learn(before, *after, static_cast<unsigned>(getpid()));
+    if (!after || after->empty()) return (*file_)->set_beside(place_, *card, limits_.context);
+    std::optional<std::uint64_t> size; // by the first context alone: later this process is among those before
+    if (!had_context_.exchange(true)) size = overhead_.learn(before, *after, static_cast<unsigned>(getpid()));
     if (size) (*file_)->set_beside(place_, *card, bytes{static_cast<std::int64_t>(*size)});
     measure(device);
 }
@@ -227,13 +213,15 @@ void session::measure(CUdevice device) {
     auto& card = cards_[static_cast<std::size_t>(device)];
     std::lock_guard const lock{card.measuring};
     ext::uncancelled const while_asking;
-    bool settled = books.under_way() == 0 && books.managed() == 0;
-    auto const held = (*file_)->held(place_, *row_there);
-    auto const all = processes_on(card.uuid);
-    if (!all) return;
-    settled = settled && books.under_way() == 0 && (*file_)->held(place_, *row_there) == held;
-    auto const beside = overhead_.beside(*all, static_cast<std::uint64_t>(held.value), settled, card.beside);
-    (*file_)->set_beside(place_, *row_there, bytes{static_cast<std::int64_t>(beside)});
+    for (int tries = 0; tries != 3; ++tries) { // until both figures are of one moment
+        process_books::quiet const now{books};
+        auto const held = static_cast<std::uint64_t>((*file_)->held(place_, *row_there).value);
+        auto const all = processes_on(card.uuid);
+        if (!all) return;
+        if (!now.lasted()) continue;
+        auto const beside = overhead_.beside(*all, held, books.managed() != 0, card.beside);
+        return (*file_)->set_beside(place_, *row_there, bytes{static_cast<std::int64_t>(beside)});
+    }
 }
 
 void session::measure_all() {

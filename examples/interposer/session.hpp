@@ -48,6 +48,7 @@ public:
     void release(CUdevice device, std::size_t size);
     /// Counts what a device has given already, whatever the limit.
     void count(CUdevice device, std::size_t size);
+    [[nodiscard]] bool exceeds(CUdevice device) { return limit(device) != 0 && used(device) > limit(device); }
     /// Whether some card's share of time is held, so that launches need a closer look.
     [[nodiscard]] bool paced() const noexcept { return paced_; }
     /// The gate before a device's launches; null: its time isn't held.
@@ -86,6 +87,7 @@ public:
     // What operations keep of the driver's answers.
 
     std::array<std::atomic<CUcontext>, account::ledger_cards> primaries{};
+    std::array<std::atomic<int>, account::ledger_cards> retained{}; ///< how often each is
     /// The pool that each device's allocations come from; null: not asked for yet.
     std::array<std::atomic<CUmemoryPool>, account::ledger_cards> current_pools{};
     std::atomic<int> devices{0}; ///< there are; zero: not asked for yet
@@ -116,12 +118,12 @@ private:
     bool paced_ = false;
     bool deny_ = false; ///< the limits can't be read: nothing may be had
     account::limits limits_{};
-    bytes context_size_{0}; ///< where NVML can't tell
     std::optional<ext::ledger_file> file_{};
     account::place place_{};
     std::array<known_card, account::ledger_cards> cards_{};
     std::mutex looking_{};
     account::overhead overhead_{};
+    std::atomic<bool> had_context_{false};
     std::atomic<account::nanoseconds> next_measure_{0};
     std::atomic<account::nanoseconds> next_sweep_{0};
 };

@@ -6,6 +6,7 @@
 #include <array>
 
 #include <muster/ext/guarded.hpp>
+#include <muster/ext/published.hpp>
 
 #include "contexts.hpp"
 #include "launch.hpp"
@@ -38,18 +39,14 @@ auto const woken = _Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_E
 } // namespace
 
 real_driver const& look_up_driver() noexcept {
-    static real_driver const found = [] {
-        real_driver d;
+    return ext::published(the_driver, [](real_driver& d) {
         auto* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr) return d;
+        if (library == nullptr) return;
 #define MUSTER_FIND(name, ...) d.name = reinterpret_cast<decltype(d.name)>(find(library, #name));
         MUSTER_ENTRIES(MUSTER_FIND)
         MUSTER_HELPERS(MUSTER_FIND)
 #undef MUSTER_FIND
-        return d;
-    }();
-    the_driver.store(&found, std::memory_order_release);
-    return found;
+    });
 }
 
 std::span<row const> rows() noexcept {

@@ -33,6 +33,7 @@ struct limited {
         CHECK(before >= size); // nothing is given back twice
     }
     void count(int device, std::uint64_t size) { used[device] += size; }
+    [[nodiscard]] bool exceeds(int device) const { return used[device] > limit; }
 };
 
 enum class answer { good, bad, refused };
@@ -101,7 +102,7 @@ TEST_CASE("books: a pool is charged what it keeps, whatever is handed out of it"
     auto const from = [&](std::uint64_t pool, std::uint64_t size, std::uint64_t grows) {
         return b.take_kept(
             0, 32 + size, [&] { return grows; }, [&] { return kept[pool] += grows, answer::good; },
-            [&] { b.pools.recount(pool, 0, ask); });
+            [&] { b.pools.recount(pool, 0, ask); }, [&] { kept[pool] -= grows; });
     };
     CHECK(from(1, 10, 32) == answer::good);
     CHECK(a.used[0] == 32);
@@ -112,6 +113,18 @@ TEST_CASE("books: a pool is charged what it keeps, whatever is handed out of it"
     CHECK(a.used[0] == 96);
     CHECK(from(2, 50, 0) == answer::good); // no room for what it might need, but it needs nothing
     CHECK(from(2, 50, 4) == answer::good);
+    // It grows by more than it should, since what isn't out can't be had yet.
+    auto const more = b.take_kept(
+        0, 60, [] { return 0; }, [&] { return kept[2] += 40, answer::good; }, [&] { b.pools.recount(2, 0, ask); },
+        [&] { kept[2] -= 40; });
+    CHECK(more == answer::refused);
+    CHECK(a.used[0] == 100);
+    try { // what unwinds leaves nothing behind
+        (void)b.take(
+            {1, 50}, []() -> answer { throw 1; }, [] { return std::uint64_t{1}; });
+    } catch (int) {
+    }
+    CHECK(a.used[1] == 0);
     CHECK(a.used[0] == 100);
     kept[2] -= 4;
     kept[1] = 0;
@@ -167,12 +180,13 @@ TEST_CASE("books: a graph's memory is reserved at its first launch, and stays un
     CHECK(a.used[0] == 60);
     CHECK(a.used[1] == 30);
     CHECK(b.launch(1, launched, recount) == answer::good); // has what it needs
-    CHECK(b.under_way() == 0);
+    CHECK(books::quiet{b}.lasted());
     b.instantiated(3, {{1, 30}});
     a.limit = 200;
     CHECK(b.launch(3, succeed, recount) == answer::good); // the same memory, since the other isn't running
     auto const both = [&] {                               // may be live now, which takes more
-        CHECK(b.under_way() == 1);
+        CHECK(books::quiet{b}.lasted());                  // but for this thread's own
+        std::thread{[&] { CHECK_FALSE(books::quiet{b}.lasted()); }}.join();
         CHECK(a.used[1] == 60);
         return answer::bad;
     };
@@ -234,7 +248,7 @@ TEST_CASE("books: threads take and give back at random, and in the end nothing i
                             kept = random.below(5000);
                             return answer::good;
                         },
-                        [&] { b.pools.recount(1, 0, ask); });
+                        [&] { b.pools.recount(1, 0, ask); }, [] {});
                     break;
                 case 3:
                     if (mine.empty()) break;

@@ -41,7 +41,7 @@ struct simulated_card {
     void sleep_until(nanoseconds moment) const { s->now = std::max(s->now, moment); }
     [[nodiscard]] bool alone() const { return true; }
     [[nodiscard]] bool note() const { return true; }
-    void close() const { s->waits.push_back(0); }
+    [[nodiscard]] bool close() const { return s->waits.push_back(0), true; }
     void drop() const {}
     [[nodiscard]] static int undisturbed() { return 0; }
     [[nodiscard]] bool poll() const { return s->busy_until <= s->now; }
@@ -121,7 +121,10 @@ struct instant_card {
     static void rest(nanoseconds) {}
     [[nodiscard]] static bool alone() { return false; }
     [[nodiscard]] static bool note(int) { return true; }
-    void close() const { CHECK(*inside == 0); } // every launch of the batch has come back from the driver
+    [[nodiscard]] bool close() const {
+        CHECK(*inside == 0); // every launch of the batch has come back from the driver
+        return true;
+    }
     static void drop() {}
     [[nodiscard]] static int undisturbed() { return 0; }
     [[nodiscard]] static bool poll() { return true; }
@@ -186,4 +189,53 @@ TEST_CASE("gate: a launch that doesn't come back from the driver holds up no oth
     g.visit([](instant_card&) {});
     CHECK(instant_card::now() - before < 200 * ms);
     second.join();
+}
+
+TEST_CASE("gate: a program that waits for each kernel pays for what they take, also when they grow") {
+    simulation s;
+    muster::account::detail::word paid{0};
+    gate<simulated_card> g{throttle{pace{percent{30}}, paid}, simulated_card{&s}};
+    auto const run = [&](nanoseconds length, int times) {
+        for (int i = 0; i != times; ++i) {
+            (void)g.launch(
+                1, [&] { return s.work(length), 0; }, yes);
+            s.now = std::max(s.now, s.busy_until) + ms / 2; // done, and something else
+        }
+    };
+    run(ms * 3 / 10, 200);
+    auto const begin = s.now;
+    auto const worked = s.worked;
+    run(10 * ms, 200);
+    CHECK(100.0 * static_cast<double>(s.worked - worked) / static_cast<double>(s.now - begin) < 40);
+}
+
+TEST_CASE("gate: time in which the card has nothing to do is nobody's") {
+    simulation s;
+    muster::account::detail::word paid{0};
+    gate<simulated_card> g{throttle{pace{percent{30}}, paid}, simulated_card{&s}};
+    (void)g.launch(
+        1, [] { return 7; }, [](int) { return false; }); // fails,
+    s.now += 2000 * ms;                                  // and much later
+    (void)g.launch(
+        1, [&] { return s.work(ms), 0; }, yes);
+    (void)g.launch(
+        2, [&] { return s.now += 10'000 * ms, s.work(ms), 0; }, yes); // code is loaded first
+    auto const before = s.now;
+    (void)g.launch(
+        1, [&] { return s.work(ms), 0; }, yes);
+    CHECK(s.now - before < 100 * ms);
+}
+
+TEST_CASE("gate: what unwinds through a launch closes it for nobody") {
+    simulation s;
+    muster::account::detail::word paid{0};
+    gate<simulated_card> g{throttle{pace{percent{90}}, paid}, simulated_card{&s}};
+    for (int i = 0; i != 10; ++i) {
+        CHECK_THROWS((void)g.launch(
+            1, []() -> int { throw 1; }, yes));
+        auto const before = s.now;
+        (void)g.launch(
+            1, [&] { return s.work(ms), 0; }, yes);
+        CHECK(s.now - before < 20 * ms);
+    }
 }

@@ -230,3 +230,26 @@ TEST_CASE("limits: whether there is one, and whether time is held") {
     l.policy = muster::account::throttling::never;
     CHECK_FALSE(l.paced());
 }
+
+TEST_CASE("limits: of two the lower counts, and none is no limit") {
+    using muster::bytes;
+    using muster::account::strictest;
+    CHECK(strictest(bytes{0}, bytes{0}) == bytes{0});
+    CHECK(strictest(bytes{0}, bytes{5}) == bytes{5});
+    CHECK(strictest(bytes{5}, bytes{0}) == bytes{5});
+    CHECK(strictest(bytes{5}, bytes{4}) == bytes{4});
+    CHECK(strictest(bytes{4}, bytes{5}) == bytes{4});
+}
+
+TEST_CASE("limits: what a context takes is a hint, which lifts and denies nothing where it doesn't read") {
+    auto const read = [](char const* text) {
+        return muster::account::read_limits([text](std::string const& name) {
+            return name == "MUSTER_CONTEXT_MEMORY" ? std::optional<std::string_view>{text} : std::nullopt;
+        });
+    };
+    CHECK(read("500m").limits.context == muster::bytes{500 << 20});
+    CHECK(read("").limits.context == muster::bytes{0});
+    CHECK(read("much").limits.context == muster::bytes{0});
+    CHECK(read("much").sound());
+    CHECK(read("much").oddities.size() == 1);
+}

@@ -58,11 +58,12 @@ TEST_CASE("interposer: a context counts, by NVML's figure, with whatever number 
         CHECK(child.status == 0);
         CHECK(child.errors.empty());
     }
-    auto const neither = in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"MUSTER_CONTEXT_MEMORY", "much"}}, [] {
-        open_context();
-        CUdeviceptr p = 0;
-        return cuMemAlloc(&p, limit) == CUDA_SUCCESS ? 0 : 2;
-    });
+    auto const neither = in_child(
+        {{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"MUSTER_CONTEXT_MEMORY", "much"}, {"MUSTER_LOG_LEVEL", "2"}}, [] {
+            open_context();
+            CUdeviceptr p = 0;
+            return cuMemAlloc(&p, limit) == CUDA_SUCCESS ? 0 : 2;
+        });
     CHECK(neither.status == 0);
     CHECK(neither.errors.find("MUSTER_CONTEXT_MEMORY=much") != std::string::npos);
 }

@@ -124,28 +124,76 @@ private:
 /// All that a process holds, in the one shape that each call which takes something has: take from the account what the
 /// call may need, call with nothing locked, then keep what it really took, or give everything back.
 ///
-/// `Account` has reserve(device, size), which may refuse, release and count. `Result` is what calls answer, `success`
-/// and `refused` two of them.
+/// `Account` has reserve(device, size), which may refuse, release, count, and exceeds(device). `Result` is what calls
+/// answer, `success` and `refused` two of them.
 template <class Account, class Result, Result success, Result refused>
 class books {
+    /// A change that is under way.
+    class change {
+    public:
+        explicit change(books& b) noexcept : books_(&b) {
+            ++mine;
+            books_->begun_.fetch_add(1);
+        }
+        change(change const&) = delete;
+        change& operator=(change const&) = delete;
+        ~change() {
+            books_->ended_.fetch_add(1);
+            --mine;
+        }
+        static inline thread_local std::uint64_t mine = 0; ///< of this thread
+
+    private:
+        books* books_;
+    };
+
+    /// Bytes that were reserved, and go back unless they are kept.
+    class reservation {
+    public:
+        reservation(Account& a, int device, std::uint64_t size) noexcept : account_(&a), device_(device), size_(size) {}
+        reservation(reservation const&) = delete;
+        reservation& operator=(reservation const&) = delete;
+        ~reservation() {
+            if (size_ != 0) account_->release(device_, size_);
+        }
+        void keep() noexcept { size_ = 0; }
+
+    private:
+        Account* account_;
+        int device_;
+        std::uint64_t size_;
+    };
+
 public:
     explicit books(Account& a) noexcept : account_(&a), pools(a), graph_memory(a) {}
 
-    /// Calls that take or give something and aren't over: meanwhile the driver and the account may differ.
-    [[nodiscard]] int under_way() const noexcept { return under_way_.load(); }
+    /// Tells whether nothing is taken or given for a while, but by this thread: for else the driver and the account
+    /// differ.
+    class quiet {
+    public:
+        explicit quiet(books const& b) noexcept : books_(&b), ended_(b.ended_.load()), begun_(b.begun_.load()) {}
+        [[nodiscard]] bool lasted() const noexcept {
+            return begun_ - ended_ == change::mine && books_->begun_.load() == begun_;
+        }
+
+    private:
+        books const* books_;
+        std::uint64_t ended_;
+        std::uint64_t begun_;
+    };
 
     // Blocks that one key holds.
 
     /// Calls for a block; `key()` is what frees it later.
     template <class Call, class Key>
     [[nodiscard]] Result take(holding const& h, Call call, Key key) {
-        change const now{under_way_};
+        change const now{*this};
         if (!account_->reserve(h.device, h.size)) return refused;
+        reservation taken{*account_, h.device, h.size};
         auto const result = call();
-        if (result == success)
-            keep(key(), h);
-        else
-            account_->release(h.device, h.size);
+        if (result != success) return result;
+        taken.keep();
+        keep(key(), h);
         return result;
     }
 
@@ -170,7 +218,7 @@ public:
     [[nodiscard]] Result give_back(std::uint64_t key, Call call) {
         auto const h = held_.take(key);
         if (!h) return call();
-        change const now{under_way_};
+        change const now{*this};
         auto const result = call();
         if (result == success)
             release(*h);
@@ -183,7 +231,7 @@ public:
     /// did. Addresses and contexts come again at once, so that its records are taken out before.
     template <class Call, class Gone>
     [[nodiscard]] Result give_back_context(void const* context, Call call, Gone gone) {
-        change const now{under_way_};
+        change const now{*this};
         auto const all = held_.take_if([&](holding const& h) { return h.context == context; });
         auto const result = call();
         bool const over = gone(result);
@@ -203,20 +251,20 @@ public:
 
     template <class Call, class Handle>
     [[nodiscard]] Result take_shared(holding const& h, Call call, Handle handle) {
-        change const now{under_way_};
+        change const now{*this};
         if (!account_->reserve(h.device, h.size)) return refused;
+        reservation taken{*account_, h.device, h.size};
         auto const result = call();
-        if (result == success)
-            shared_.add(handle(), h);
-        else
-            account_->release(h.device, h.size);
+        if (result != success) return result;
+        taken.keep();
+        shared_.add(handle(), h);
         return result;
     }
     void retain(std::uint64_t handle, std::uint64_t address) { shared_.retain(handle, address); }
     void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle) { shared_.map(address, size, handle); }
     template <class Call>
     [[nodiscard]] Result give_back_handle(std::uint64_t handle, Call call) {
-        change const now{under_way_};
+        change const now{*this};
         auto const of = shared_.detach(handle);
         auto const result = call();
         if (of && result != success) shared_.attach(handle, *of);
@@ -232,10 +280,12 @@ public:
 
     /// Calls for something of a pool, which may grow by `most` at most; `recount()` charges the pool what it keeps
     /// then, before the reservation goes, so that nobody gets in between. Where the limit has no room for that much,
-    /// `growth()` tells more exactly by how much the pool will grow, and such calls come one after the other.
-    template <class Growth, class Call, class Recount>
-    [[nodiscard]] Result take_kept(int device, std::uint64_t most, Growth growth, Call call, Recount recount) {
-        change const now{under_way_};
+    /// `growth()` tells more exactly by how much the pool should grow, and such calls come one after the other. If it
+    /// grew beyond the limit all the same, `undo()` gives back what was had.
+    template <class Growth, class Call, class Recount, class Undo>
+    [[nodiscard]] Result take_kept(int device, std::uint64_t most, Growth growth, Call call, Recount recount,
+                                   Undo undo) {
+        change const now{*this};
         std::unique_lock lock{growing_, std::defer_lock};
         auto size = most;
         if (!account_->reserve(device, size)) {
@@ -243,9 +293,14 @@ public:
             size = growth();
             if (!account_->reserve(device, size)) return refused;
         }
-        auto const result = call();
+        auto result = call();
         if (result == success) recount();
         account_->release(device, size);
+        if (result == success && lock && account_->exceeds(device)) {
+            undo();
+            recount();
+            result = refused;
+        }
         return result;
     }
 
@@ -263,7 +318,7 @@ public:
     template <class Call, class Recount>
     [[nodiscard]] Result launch(std::uint64_t executable, Call call, Recount recount) {
         if (!has_graphs()) return call();
-        change const now{under_way_};
+        change const now{*this};
         auto const e = state_of(executable);
         if (!e.backed && !reserve(e.takes)) return refused;
         auto const result = call();
@@ -294,18 +349,6 @@ private:
     struct executable_state {
         takings takes{};
         bool backed = false; ///< its memory is there since its last launch
-    };
-
-    /// A change that is under way.
-    class change {
-    public:
-        explicit change(std::atomic<int>& count) noexcept : count_(&count) { count_->fetch_add(1); }
-        change(change const&) = delete;
-        change& operator=(change const&) = delete;
-        ~change() { count_->fetch_sub(1); }
-
-    private:
-        std::atomic<int>* count_;
     };
 
     void release(holding const& h) {
@@ -357,7 +400,8 @@ private:
     holdings<holding> held_{};
     shared_holdings<holding> shared_{};
     std::atomic<std::uint64_t> managed_{0};
-    std::atomic<int> under_way_{0};
+    std::atomic<std::uint64_t> begun_{0};
+    std::atomic<std::uint64_t> ended_{0};
     std::mutex growing_{};
     std::mutex mutex_{};
     std::unordered_map<std::uint64_t, executable_state> executables_{};

@@ -23,12 +23,12 @@ namespace muster::account {
 ///
 /// `Card` knows the card and the clock. All but the last three are called under the gate's lock:
 ///     bool note(where...);   remembers where a launch went; false: there is no room for one more
-///     void close();          the batch is whole: marks its end
+///     bool close();          the batch is whole: marks its end; false: not all of it can be waited for
 ///     bool poll();           whether the card has done what was closed last
 ///     void drop();           nobody waits for the batch: it is done
 ///     nanoseconds now();     void sleep_until(nanoseconds);
 ///     void rest(nanoseconds waited);  between two polls
-///     bool alone();          whether no other process has work on the card
+///     bool alone();          whether no other process has work on the card; throws nothing
 ///     auto undisturbed();    is kept while a thread waits for others
 /// Cost: two locks a launch besides the throttle's look-up; none is held while `call` runs, or anybody sleeps.
 template <class Card>
@@ -39,16 +39,19 @@ public:
     /// Calls `call` when it may; `what` tells kinds of work apart, `good(result)` whether there is work now.
     template <class Call, class Good, class... Where>
     [[nodiscard]] auto launch(std::uint64_t what, Call call, Good good, Where const&... where) {
-        bool const counted = entered();
+        if (!entered()) return call();
+        leaving const at_the_end{this};
         auto const result = call();
-        if (!counted) return result;
-        std::unique_lock lock{mutex_};
-        if (good(result)) {
-            bool const room = card_.note(where...);
-            bool const full = throttle_.launched(what, card_.now());
-            if ((full || !room) && state_ == state::open) state_ = state::closing;
-        }
-        if (--under_way_ == 0 && state_ == state::closing) finish(lock);
+        if (!good(result)) return result;
+        std::lock_guard const lock{mutex_};
+        bool const room = card_.note(where...);
+        auto const now = card_.now();
+        // What the driver did before its first launch was done, as loading code, the card had no part in.
+        if (!throttle_.in_batch() && idle_)
+            throttle_.begin(start_ = std::max(start_, now - std::min(now, most_launch)));
+        bool const full = throttle_.launched(what, now);
+        measured_ = measured_ && room;
+        if ((full || !room) && state_ == state::open) state_ = state::closing;
         return result;
     }
 
@@ -68,6 +71,7 @@ public:
 private:
     static constexpr nanoseconds most_patience = 100'000'000;
     static constexpr nanoseconds least_patience = 10'000'000;
+    static constexpr nanoseconds most_launch = 100'000;
     static constexpr nanoseconds most_stamina = 5'000'000'000;
     static constexpr nanoseconds least_stamina = 40'000'000;
 
@@ -79,13 +83,27 @@ private:
         finishing ///< somebody waits for the card
     };
 
+    /// The end of a launch, however it comes.
+    struct leaving {
+        gate* of;
+        leaving(leaving const&) = delete;
+        leaving& operator=(leaving const&) = delete;
+        explicit leaving(gate* g) noexcept : of(g) {}
+        ~leaving() { of->leave(); }
+    };
+
+    void leave() noexcept {
+        std::unique_lock lock{mutex_};
+        if (--under_way_ == 0 && state_ == state::closing) finish(lock);
+    }
+
     /// Waits for the turn; false: the launch goes through uncounted, since others don't come back.
     [[nodiscard]] bool entered() {
         std::unique_lock lock{mutex_};
         for (;;) {
             switch (state_) {
             case state::open:
-                if (under_way_ == 0 && throttle_.settled_if_idle(card_.now())) {
+                if (under_way_ == 0 && (!throttle_.in_batch() || throttle_.settled_if_idle(card_.now()))) {
                     card_.drop();
                     state_ = state::idle;
                     break;
@@ -145,10 +163,10 @@ private:
 
     void finish(std::unique_lock<std::mutex>& lock) {
         state_ = state::finishing;
-        card_.close();
+        measured_ = card_.close() && measured_;
         bool const done = await(lock, card_.now() + patience_);
         auto const t = card_.now();
-        if (done && idle_)
+        if (done && idle_ && std::exchange(measured_, true))
             throttle_.settle(t - start_, card_.alone());
         else
             throttle_.settle_blindly(std::min(t - start_, most_stamina));
@@ -179,6 +197,7 @@ private:
     int under_way_ = 0;                    ///< launches that are with the driver now
     nanoseconds start_ = 0;                ///< of the batch
     bool idle_ = true;                     ///< the card was, then
+    bool measured_ = true;                 ///< all of it can be waited for
     nanoseconds left_at_ = 0;              ///< when a batch was given up; zero: it was done
     nanoseconds patience_ = most_patience; ///< with a batch that was just launched
     nanoseconds stamina_ = most_stamina;   ///< with one that was given up

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -163,6 +164,13 @@ public:
             return row;
         }
         return fail(errc::full);
+    }
+
+    /// The row of a card, if there is one.
+    [[nodiscard]] std::optional<card_row> find(std::string_view uuid) const {
+        std::optional<card_row> found;
+        each_card([&](card_row r, std::string_view id) { found = id == uuid ? r : found; });
+        return found;
     }
 
     /// Lowers a card's limit; a higher one, or none (zero), changes nothing. The strictest of all processes' counts.

@@ -40,6 +40,7 @@ struct limits {
     throttling policy = throttling::by_default;
     bool oversubscribe = false; ///< memory beyond the card's may be had from the host
     bool off = false;           ///< the container asks for no limits at all
+    bytes context{0};           ///< that a context takes, where the driver can't tell
 
     /// Whether there is a limit of anything.
     [[nodiscard]] constexpr bool any() const noexcept {
@@ -180,6 +181,11 @@ struct cursor {
     return value == 0 ? std::nullopt : std::optional{percent{value}};
 }
 
+/// The lower of two limits, of which zero is none.
+[[nodiscard]] constexpr bytes strictest(bytes a, bytes b) noexcept {
+    return a == bytes{0} || (b != bytes{0} && b < a) ? b : a;
+}
+
 /// Which card, by position among the container's, a process's device number is, as CUDA_VISIBLE_DEVICES has it.
 /// Nothing where it doesn't say, or names cards in another way: then somebody must be asked who knows them by UUID.
 [[nodiscard]] constexpr std::optional<std::size_t> visible_position(std::string_view visible,
@@ -223,6 +229,7 @@ public:
         word("GPU_CORE_UTILIZATION_POLICY", policies, out_.limits.policy);
         flag("CUDA_OVERSUBSCRIBE", out_.limits.oversubscribe);
         flag("CUDA_DISABLE_CONTROL", out_.limits.off);
+        context("MUSTER_CONTEXT_MEMORY");
         return std::move(out_);
     }
 
@@ -241,6 +248,12 @@ private:
         auto const read = parse_memory_limit(text(name));
         if (!read) return note(name, read.error(), true);
         if (*read) into.memory = *read;
+    }
+
+    void context(std::string const& name) {
+        auto const read = parse_memory_limit(text(name));
+        if (!read) return note(name, read.error(), false);
+        out_.limits.context = read->value_or(bytes{0});
     }
 
     void cores(std::string const& name, card_limit& into) {
@@ -278,7 +291,8 @@ private:
 ///
 /// Shape:  CUDA_DEVICE_MEMORY_LIMIT and CUDA_DEVICE_SM_LIMIT count for every card without its own, whose name ends in
 ///         `_` and its position; CUDA_DEVICE_MEMORY_SHARED_CACHE names the ledger; GPU_CORE_UTILIZATION_POLICY,
-///         CUDA_OVERSUBSCRIBE and CUDA_DISABLE_CONTROL switch. Volcano's device plugin and HAMi's write the same.
+///         CUDA_OVERSUBSCRIBE and CUDA_DISABLE_CONTROL switch. Volcano's device plugin and HAMi's write the same;
+///         MUSTER_CONTEXT_MEMORY is muster's own.
 /// Errors: none; what is odd is listed, and a malformed limit of a card leaves the common one in force.
 /// Source: HAMi-core, src/multiprocess/multiprocess_memory_limit.c, at 8f3a89c (spec/driver-boundary.md C).
 template <class Lookup>

@@ -48,17 +48,14 @@ public:
         return known() && all.size() == 1 && all.front().number == number_;
     }
 
-    /// What is there beside the bytes `held`; `last` keeps the answer.
-    ///
-    /// It may be too low and is never too high while calls are under way (`settled` is false), for what they take is
-    /// held before it is there; and while there is managed memory, which lies on the card or doesn't. Then what was
-    /// beside it before still is.
-    [[nodiscard]] std::uint64_t beside(std::vector<card_process> const& all, std::uint64_t held, bool settled,
+    /// What is there beside the bytes `held`, as two figures of one moment; `last` keeps the answer. With `managed`
+    /// memory about, which lies on the card or doesn't, what was beside it before still is.
+    [[nodiscard]] std::uint64_t beside(std::vector<card_process> const& all, std::uint64_t held, bool managed,
                                        std::uint64_t& last) const noexcept {
         auto const* const mine = find(all, number_);
         if (mine == nullptr) return last = 0; // no context any more
         auto const rest = mine->bytes > held ? mine->bytes - held : 0;
-        return last = settled ? rest : std::max(rest, last);
+        return last = managed ? std::max(rest, last) : rest;
     }
 
 private:

@@ -46,6 +46,7 @@ public:
     /// Settles a batch that nothing was added to for so long that the card must have done it; whether there was one.
     [[nodiscard]] bool settled_if_idle(nanoseconds now) {
         if (!in_batch() || !known_ || now <= last_ + idle_gap) return false;
+        fed_ = false; // such batches tell nothing: now and then one must be measured
         settle(std::min(now - start_, static_cast<nanoseconds>(expected_)), false);
         return true;
     }
@@ -87,7 +88,7 @@ public:
             if (k->price == not_known)
                 k->price = even;
             else if (true_to_life)
-                k->price += (measured - k->price) / quick;
+                k->price += (measured - k->price) / (sample_ ? 2 : quick);
             else if (measured < k->price || fed_)
                 k->price = std::min(measured, k->price + (measured - k->price) / slow);
             known += k->price * k->count;
@@ -114,7 +115,7 @@ private:
     static constexpr double least_expected = 100'000;
     static constexpr double quick = 8;
     static constexpr double slow = 1024;
-    static constexpr unsigned sample_every = 8;
+    static constexpr unsigned sample_every = 4;
     static constexpr std::size_t most_kinds = 8192;
 
     /// What is known of a kind of work.

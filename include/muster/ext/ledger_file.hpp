@@ -18,10 +18,12 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <tl/expected.hpp>
 
 #include <muster/account/ledger.hpp>
+#include <muster/account/overhead.hpp>
 #include <muster/config.hpp>
 #include <muster/core/result.hpp>
 #include <muster/ext/detail/life_lock.hpp>
@@ -113,6 +115,18 @@ public:
 
     /// Gives back what the dead held.
     void sweep() noexcept { ledger_.sweep(this_process(), witness{*this}); }
+
+    /// The processes of this pid namespace that have something of a card, with what that is.
+    [[nodiscard]] std::vector<account::card_process> holders(account::card_row card) const {
+        std::vector<account::card_process> all;
+        ledger_.each_process([&](account::place p, account::process who) {
+            auto const used = (ledger_.held(p, card) + ledger_.beside(p, card)).value;
+            auto const home = ledger_.home_of(p); // a number means nothing in another namespace
+            if (used > 0 && (home == 0 || home == this_namespace()))
+                all.push_back({who.pid, static_cast<std::uint64_t>(used)});
+        });
+        return all;
+    }
 
     /// Whether the process of a place is dead. Nothing is changed.
     [[nodiscard]] bool is_gone(account::place p) const noexcept {
