@@ -5,8 +5,6 @@
 
 #include "driver.hpp"
 
-#include <utility>
-
 #include "launch.hpp"
 #include "memory.hpp"
 #include "pools.hpp"
