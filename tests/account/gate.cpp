@@ -179,7 +179,7 @@ TEST_CASE("gate: a launch that doesn't come back from the driver holds up no oth
     first.join();
     CHECK(released);
 
-    paid = instant_card::now() + 300 * ms;
+    paid = instant_card::now() + 1000 * ms;
     std::thread second{[&] {
         (void)g.launch(
             4, [] { return 0; }, yes, 1);
@@ -187,7 +187,7 @@ TEST_CASE("gate: a launch that doesn't come back from the driver holds up no oth
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
     auto const before = instant_card::now();
     g.visit([](instant_card&) {});
-    CHECK(instant_card::now() - before < 200 * ms);
+    CHECK(instant_card::now() - before < 900 * ms);
     second.join();
 }
 

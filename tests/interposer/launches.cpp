@@ -66,7 +66,7 @@ TEST_CASE("interposer: work that waits for a launch on another card doesn't stop
                     return 2;
             }
         if (pretend_launches() != 20) return 3;
-        return std::chrono::steady_clock::now() - begin < std::chrono::seconds{5} ? 0 : 4;
+        return std::chrono::steady_clock::now() - begin < std::chrono::seconds{60} ? 0 : 4;
     });
     CHECK(child.status == 0);
 }
