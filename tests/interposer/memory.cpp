@@ -359,3 +359,23 @@ TEST_CASE("interposer: parameters that are missing are the driver's to refuse") 
     });
     CHECK(child.status == 0);
 }
+
+TEST_CASE("interposer: graph memory that nobody uses goes for who needs it, also when its graph is gone") {
+    auto const child = in_child(limited, [] {
+        open_context();
+        CUgraph g = nullptr;
+        CUgraphNode n = nullptr;
+        CUgraphExec e = nullptr;
+        CUDA_MEM_ALLOC_NODE_PARAMS q{};
+        q.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        q.bytesize = chunk;
+        (void)cuGraphCreate(&g, 0);
+        if (cuGraphAddMemAllocNode(&n, g, nullptr, 0, &q) != CUDA_SUCCESS) return 2;
+        if (cuGraphInstantiate(&e, g, 0) != CUDA_SUCCESS || cuGraphLaunch(e, nullptr) != CUDA_SUCCESS) return 3;
+        if (cuMemFree(q.dptr) != CUDA_SUCCESS || cuGraphExecDestroy(e) != CUDA_SUCCESS) return 4;
+        if (pretend_in_use() != chunk) return 5; // the driver keeps it
+        CUdeviceptr p = 0;
+        return cuMemAlloc(&p, limit) == CUDA_SUCCESS && pretend_in_use() == limit ? 0 : 6;
+    });
+    CHECK(child.status == 0);
+}

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <muster/account/limits.hpp>
+#include <muster/ext/ledger_file.hpp>
 #include <muster/policy.hpp>
 #include <muster/scheduler/scheduler.hpp>
 #include <muster/wire/volcano.hpp>
@@ -35,6 +36,27 @@ TEST_CASE("interposer: where no ledger can be written, each process is held to i
     CHECK(child.status == 0);
     CHECK(child.errors.find("/proc/nowhere/ledger: can't be made") != std::string::npos);
     CHECK(std::count(child.errors.begin(), child.errors.end(), '\n') == 1);
+}
+
+TEST_CASE("interposer: a card for which the ledger has no room gives out nothing") {
+    auto const path = scratch("crammed");
+    {
+        auto file = muster::ext::ledger_file::open(path);
+        REQUIRE(file);
+        for (int i = 0; i != 16; ++i) REQUIRE((*file)->card("GPU-of-somebody-" + std::to_string(i)));
+    }
+    auto const child = in_child({{"CUDA_DEVICE_MEMORY_LIMIT", "2000m"}, {"CUDA_DEVICE_MEMORY_SHARED_CACHE", path}}, [] {
+        open_context();
+        CUdeviceptr p = 0;
+        if (cuMemAlloc(&p, mib) != CUDA_ERROR_OUT_OF_MEMORY) return 2;
+        // NVML tells the limit all the same, and takes no row for it.
+        nvmlDevice_t device = nullptr;
+        nvmlMemory_t m{};
+        (void)nvmlDeviceGetHandleByIndex_v2(0, &device);
+        return nvmlDeviceGetMemoryInfo(device, &m) == NVML_SUCCESS && m.total == limit && m.used == 0 ? 0 : 3;
+    });
+    std::filesystem::remove(path);
+    CHECK(child.status == 0);
 }
 
 TEST_CASE("interposer: a process that came without limits is held to those that the ledger has") {
