@@ -167,8 +167,8 @@ class books {
 public:
     explicit books(Account& a) noexcept : account_(&a), pools(a), graph_memory(a) {}
 
-    /// Tells whether nothing is taken or given for a while, but by this thread: for else the driver and the account
-    /// differ.
+    /// Tells whether any other thread took or gave something since it was made: while one does, the driver and the
+    /// account differ.
     class quiet {
     public:
         explicit quiet(books const& b) noexcept : books_(&b), ended_(b.ended_.load()), begun_(b.begun_.load()) {}
@@ -187,14 +187,7 @@ public:
     /// Calls for a block; `key()` is what frees it later.
     template <class Call, class Key>
     [[nodiscard]] Result take(holding const& h, Call call, Key key) {
-        change const now{*this};
-        if (!account_->reserve(h.device, h.size)) return refused;
-        reservation taken{*account_, h.device, h.size};
-        auto const result = call();
-        if (result != success) return result;
-        taken.keep();
-        keep(key(), h);
-        return result;
+        return taken(h, call, [&] { keep(key(), h); });
     }
 
     /// Keeps what was reserved already.
@@ -251,14 +244,7 @@ public:
 
     template <class Call, class Handle>
     [[nodiscard]] Result take_shared(holding const& h, Call call, Handle handle) {
-        change const now{*this};
-        if (!account_->reserve(h.device, h.size)) return refused;
-        reservation taken{*account_, h.device, h.size};
-        auto const result = call();
-        if (result != success) return result;
-        taken.keep();
-        shared_.add(handle(), h);
-        return result;
+        return taken(h, call, [&] { shared_.add(handle(), h); });
     }
     void retain(std::uint64_t handle, std::uint64_t address) { shared_.retain(handle, address); }
     void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle) { shared_.map(address, size, handle); }
@@ -350,6 +336,19 @@ private:
         takings takes{};
         bool backed = false; ///< its memory is there since its last launch
     };
+
+    /// Reserves, calls, and keeps what was had by `note()`, or gives it back.
+    template <class Call, class Note>
+    [[nodiscard]] Result taken(holding const& h, Call call, Note note) {
+        change const now{*this};
+        if (!account_->reserve(h.device, h.size)) return refused;
+        reservation bytes{*account_, h.device, h.size};
+        auto const result = call();
+        if (result != success) return result;
+        bytes.keep();
+        note();
+        return result;
+    }
 
     void release(holding const& h) {
         account_->release(h.device, h.size);

@@ -21,7 +21,7 @@ namespace muster::account {
 /// the batch is given up, and paid for as it goes on while the next one waits for its turn. Nor does a launch wait for
 /// one that the driver doesn't come back from.
 ///
-/// `Card` knows the card and the clock. All but the last three are called under the gate's lock:
+/// `Card` knows the card and the clock. It is never asked to sleep or rest under the gate's lock:
 ///     bool note(where...);   remembers where a launch went; false: there is no room for one more
 ///     bool close();          the batch is whole: marks its end; false: not all of it can be waited for
 ///     bool poll();           whether the card has done what was closed last
