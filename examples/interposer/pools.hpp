@@ -7,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include <muster/ext/clock.hpp>
 
 #include "memory.hpp"
 
@@ -103,13 +106,15 @@ template <class Find, class Call>
     pool_of_device of = find();
     if (of.device < 0) of.device = books.pools.device_of(key_of(of.pool)).value_or(current_device());
     if (of.device < 0) return call();
+    auto const before = p == nullptr ? 0 : *p; // a refusal leaves it
+    auto* const free = per_thread ? real().cuMemFreeAsync_ptsz : real().cuMemFreeAsync;
+    auto const recount = [&] {
+        relaxed const while_asking;
+        books.pools.recount(key_of(of.pool), of.device, bytes_of_pool<>);
+    };
     return books.take_kept(
         of.device, account::rounded_up(size, account::pool_chunk), [&] { return growth_of(of.pool, size); }, call,
-        [&] {
-            relaxed const while_asking;
-            books.pools.recount(key_of(of.pool), of.device, bytes_of_pool<>);
-        },
-        [&] { (void)ask(per_thread ? real().cuMemFreeAsync_ptsz : real().cuMemFreeAsync, *p, stream); });
+        recount, [&] { (void)ask(free, std::exchange(*p, before), stream); });
 }
 
 /// Notes whose memory a pool's is.
@@ -143,7 +148,7 @@ template <class Call>
     auto const result = call();
     auto& s = session::current();
     recount_pools(s);
-    s.measure_now_and_then();
+    if (s.can_measure() && ext::is_due(s.next_measure, 250)) s.measure_all(); // milliseconds
     return result;
 }
 

@@ -229,8 +229,4 @@ void session::measure_all() {
         if (cards_[i].row != 0) measure(static_cast<CUdevice>(i));
 }
 
-void session::measure_now_and_then() {
-    if (can_measure() && ext::is_due(next_measure_, 250)) measure_all();
-}
-
 } // namespace muster::interposer

@@ -79,8 +79,6 @@ public:
     [[nodiscard]] bool can_measure() const noexcept { return overhead_.known(); }
     void measure(CUdevice device);
     void measure_all();
-    /// The same, at most four times a second.
-    void measure_now_and_then();
 
     process_books books{*this};
 
@@ -90,7 +88,8 @@ public:
     std::array<std::atomic<int>, account::ledger_cards> retained{}; ///< how often each is
     /// The pool that each device's allocations come from; null: not asked for yet.
     std::array<std::atomic<CUmemoryPool>, account::ledger_cards> current_pools{};
-    std::atomic<int> devices{0}; ///< there are; zero: not asked for yet
+    std::atomic<account::nanoseconds> next_measure{0}; ///< not before
+    std::atomic<int> devices{0};                       ///< there are; zero: not asked for yet
     /// Whether graphs were ever recorded, so that questions to the driver must take care.
     std::atomic<bool> records{false};
 
@@ -124,7 +123,6 @@ private:
     std::mutex looking_{};
     account::overhead overhead_{};
     std::atomic<bool> had_context_{false};
-    std::atomic<account::nanoseconds> next_measure_{0};
     std::atomic<account::nanoseconds> next_sweep_{0};
 };
 
